@@ -107,7 +107,7 @@ export class KeyWakeUps {
     const channel = new Channel(
       {
         name: () => node,
-        listen: (_, heard, lost) => this.#open(place, slot, heard, lost),
+        listen: (_, onMessage, lost) => this.#open(place, slot, onMessage, lost),
         onConnection: this.#port.onConnection,
         isWanted: () => here().length > 0,
         wakeAll: () => {
@@ -144,11 +144,11 @@ export class KeyWakeUps {
     }
   }
 
-  #open(place: Place, slot: number, heard: (name: string) => void, lost: () => void): Listening {
+  #open(place: Place, slot: number, onMessage: (name: string) => void, lost: () => void): Listening {
     const now = this.#clock.now();
     if (this.#refused && now < this.#refused.until) return { ready: Promise.reject(this.#refused.why), hangUp() {} };
     const over = new AbortController();
-    const listening = this.#port.listenForKeys!(slot, heard, lost);
+    const listening = this.#port.listenForKeys!(slot, onMessage, lost);
     const ready = this.#track(place, slot, listening.ready, over.signal, lost).catch((error: Error) => {
       if (!REFUSED.test(error.message)) throw error;
       const why = new Impossible(`the server refused CLIENT TRACKING: ${error.message}`);

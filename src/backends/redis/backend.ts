@@ -45,15 +45,15 @@ const TRAITS: Traits = {
 };
 
 /**
- * The number of claims that one command attempts or releases. In a long queue, where each costs most, that blocks the server for two to
- * three milliseconds.
+ * The most claims that one command attempts or releases. In long queues, where a claim costs most, so many block the server for two to three
+ * milliseconds.
  */
 const MAX_BATCH = 40;
 
 /**
  * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis or node-redis
- * client. It opens one more connection like the client's, for the messages that say whose turn it is. The caller closes the client.
- * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed.
+ * client. It opens one more connection like the client's, for the notifications of waiting claims. The caller closes the client.
+ * @throws LockError `LOCK_INVALID` when the client is none of these, or an option is malformed.
  * @example
  * import { Redis } from 'ioredis';
  * const locks = createLocks(redis(new Redis()));
@@ -66,7 +66,7 @@ class Redis implements Backend {
   readonly name = 'redis';
   readonly traits: Traits;
   readonly hints: Hints;
-  /** Undefined where replicas acknowledge a grant: nothing would wait until they have the value, too. */
+  /** Undefined where replicas acknowledge grants, since nothing would wait until they have a value, too. */
   readonly values: RedisValues | undefined;
   /** Undefined where there is no single server to name. */
   readonly incarnation?: Backend['incarnation'];
@@ -103,7 +103,7 @@ class Redis implements Backend {
     try {
       const limit = this.#shards.clocks.of(key).in(within, sent) ?? (await this.#shards.learnLimit(claim, sent));
       const args = attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#shards.remember);
-      // The queue may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
+      // One script may not get through a long queue. The loop ends with `within`: by then the caller has given up and released the claim.
       do {
         const { attempt, time } =
           claim.accepts && this.values
@@ -165,7 +165,7 @@ class Redis implements Backend {
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
-    // The primary may be the only server that knows the grant in a message. So the claim asks, and the replicas acknowledge that.
+    // When a message brings a grant, the primary may be the only server that knows it. So the claim asks, and the replicas acknowledge.
     return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake, age);
   }
 

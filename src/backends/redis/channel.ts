@@ -2,31 +2,31 @@ import { type Cancel, type Clock, withLimit } from '../../core/index.ts';
 import { type Listening, type Port, slotOf } from './port.ts';
 
 const SUBSCRIBE_TIMEOUT_MS = 5_000;
-/** The pause after the first failed try. Each later one is twice as long, up to the last, until a connection stands for that long. */
+/** The pause after the first failed try. Each later pause is twice as long, up to the maximum, until a connection lasts that long. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 
 export interface ChannelNeeds {
-  /** Gives a name for it: another one at each call, if names have to fit a server. */
+  /** Gives a name for the channel. If names have to fit a server, each call gives another one. */
   name(): string;
-  listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
-  /** Calls back at each new connection of the client, where that can lead to another server. */
+  listen(channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
+  /** Calls back at each new connection of the client. Undefined if that cannot lead to another server. */
   onConnection?: Port['onConnection'];
-  /** Whether a claim waits for what is told here. */
+  /** Whether a claim waits for messages of this channel. */
   isWanted(): boolean;
-  /** Gives every claim that waits here a turn to ask. */
+  /** Wakes every claim that waits here, so that it asks. */
   wakeAll(): void;
   deliver(message: string): void;
 }
 
 /**
- * A channel of messages on a connection of its own. It is opened when the first claim waits for its turn, and again if it is lost while a claim waits.
- * Each time all claims are woken once, since they missed the messages until then.
+ * A channel of messages on a connection of its own. It is opened when the first claim waits, and again if the connection is lost while a claim
+ * waits. Each time all claims are woken once, since they missed the messages until then.
  */
 export class Channel {
   readonly #needs: ChannelNeeds;
   readonly #clock: Clock;
-  /** After a loss it may be another one. */
+  /** After a loss the name may be another one. */
   name: string;
   isOpen = false;
   #listening: Listening | undefined;
@@ -35,7 +35,7 @@ export class Channel {
   #openedAt = 0;
   #pause = MIN_PAUSE_MS;
   #cancelPause: Cancel | undefined;
-  /** The try after the pause, if somebody asks for it in the meantime. */
+  /** The try after the pause, if a caller asks for the channel during the pause. */
   #next: PromiseWithResolvers<void> | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
@@ -56,12 +56,12 @@ export class Channel {
     this.#giveUp?.(new Error('closed')); // not every client reports that a connection was ended while it was being opened
   }
 
-  /** Resolves when the channel is open. One try serves all claims that ask during it, or in the pause before it. */
+  /** Resolves when the channel is open. One try serves all callers that ask during the try, or in the pause before it. */
   listen(): Promise<void> {
     if (this.isOpen) return Promise.resolve();
     if (this.#closed) return Promise.reject(new Error('closed'));
     if (this.#cancelPause) {
-      // This is not refused, since a claim that begins to wait now would hear nothing until it asks the engine again.
+      // A refusal would leave a claim that begins to wait now without notifications until it asks the engine again.
       this.#next ??= Promise.withResolvers();
       return this.#next.promise;
     }
@@ -113,7 +113,7 @@ export class Channel {
       return;
     }
     this.isOpen = false;
-    // A connection that is lost again and again, as by a proxy, must not wake all who wait each time at once.
+    // A proxy may end the connection again and again. Without the growing pause, each loss would wake all claims at once.
     if (this.#clock.now() - this.#openedAt >= MAX_PAUSE_MS) this.#pause = MIN_PAUSE_MS;
     listening.hangUp();
     this.#retryLater();
@@ -140,20 +140,20 @@ export class Channel {
 /** The time in which a server has to deliver a message on the channel. */
 const PROOF_TIMEOUT_MS = 2_000;
 const PROBE = 'probe';
-/** This does the same as `send` of lua/queue.lua. The server answers with the number of its listeners. */
+/** Does the same as `send` of lua/queue.lua. The server answers with the number of its listeners. */
 const SEND = "return redis.call('SPUBLISH', ARGV[1], ARGV[2])";
 /** The replies of a server that does not know the command, or does not let this user call it. */
 export const REFUSED =
   /NOPERM|no permissions|unknown command|Unknown Redis command|ACL failure in script|can't run this command/i;
 
-/** This server, user or client cannot have the subscription that was asked for. */
+/** Says that this server, user or client cannot have the subscription. */
 export class Impossible extends Error {}
 
-/** Says so because a message did not come over a connection that stands. But it may be that this process stood still. */
-export class Unheard extends Impossible {}
+/** Says so because a probe did not arrive although the connection lasts. But this process may have stood still. */
+export class Undelivered extends Impossible {}
 
 /**
- * Listens to a sharded channel and sends itself a message there, as the scripts do. That shows whether the library hears it, and whether
+ * Listens to a sharded channel and sends itself a message there, as the scripts do. That shows whether the library delivers it, and whether
  * this user has the rights.
  * @param key the key of a lock that the same server has
  */
@@ -161,17 +161,17 @@ export function shardedChannel(
   port: Port,
   channel: string,
   key: string,
-  heard: (message: string) => void,
+  onMessage: (message: string) => void,
   lost: () => void,
   clock: Clock,
 ): Listening {
   const arrived = Promise.withResolvers<void>();
-  arrived.promise.catch(() => {}); // the connection may end when nobody waits for this
+  arrived.promise.catch(() => {}); // the connection may end before anything waits for this
   const end = (): void => arrived.reject(new Error('the listening connection was lost'));
   const listening = port.listenAt!(
     slotOf(channel),
     channel,
-    (message) => (message === PROBE ? arrived.resolve() : heard(message)),
+    (message) => (message === PROBE ? arrived.resolve() : onMessage(message)),
     () => {
       end();
       lost();
@@ -181,8 +181,8 @@ export function shardedChannel(
     await listening.ready;
     const listeners = Number(await port.eval(SEND, [key], [channel, PROBE]));
     if (listeners === 0) throw new Error('the server ended the subscription');
-    const unheard = (): Error => new Unheard('the client library does not hear them');
-    await withLimit(arrived.promise, PROOF_TIMEOUT_MS, unheard, clock);
+    const undelivered = (): Error => new Undelivered('the client library does not deliver them');
+    await withLimit(arrived.promise, PROOF_TIMEOUT_MS, undelivered, clock);
   };
   const ready = prove().catch((error: Error) => {
     throw REFUSED.test(error.message) ? new Impossible(error.message) : error;

@@ -5,7 +5,7 @@ import type { Port, RedisNode } from './port.ts';
 
 const GRANT_INFO = 'grant +info, and +config|get where the server knows that, to a user that runs the check';
 const ANSWERS = 'check again when the server answers';
-/** The replies of a server that does not know a command, or does not let the user call it; inside a script they have no code. */
+/** The replies of a server that does not know a command, or does not let the user call it. Inside a script they have no code. */
 const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|ACL failure in script|unknown command/i;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -14,7 +14,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 export const ordinaryMessages = (why: string): Finding => ({
   severity: 'info',
   code: 'ordinary-messages',
-  message: `each hand-over is told to every node of the Cluster, because sharded messages cannot be used: ${why}`,
+  message: `each hand-over sends a message to every node of the Cluster, because sharded messages cannot be used: ${why}`,
   advice:
     'use Redis 7 or newer or Valkey, a client library that can listen to sharded messages, and grant the user +ssubscribe and +spublish',
 });
@@ -74,8 +74,8 @@ async function tryOut(backend: Backend, clock: Clock, listen: (claim: Claim) => 
 }
 
 /**
- * Asks the servers themselves, for people. One server is asked over a connection of our own, where the library gives one: a proxy may end a
- * connection for such a command, and ioredis would send that again, and end every later connection of the application, for ever.
+ * Calls `ask` with the servers. If there is one server, and the library gives a connection of our own, that is used: a proxy may end a connection
+ * for such a command, and ioredis would send it again on each new connection of the application, for ever.
  */
 async function aside<T>(port: Port, ask: (nodes: readonly RedisNode[]) => Promise<T>): Promise<T> {
   const over = new AbortController();
@@ -87,7 +87,7 @@ async function aside<T>(port: Port, ask: (nodes: readonly RedisNode[]) => Promis
   }
 }
 
-/** A server's clock is ahead of ours by a time between these, ms. */
+/** The bounds of the time by which a server's clock is ahead of ours, ms. */
 interface Reading {
   readonly least: number;
   readonly most: number;
@@ -103,7 +103,7 @@ async function readingOf(node: RedisNode, clock: Clock): Promise<Reading> {
   return { least: time - clock.now(), most: time - sent };
 }
 
-/** Finds primaries of a Cluster with different clocks: a slot that moves takes its leases and tokens to another clock. */
+/** Finds primaries of a Cluster whose clocks differ: when a slot moves, its leases and tokens meet another clock. */
 export function clocksApart(readings: readonly Reading[]): Finding | undefined {
   if (readings.length < 2) return undefined;
   const apart = mostOf(readings.map(({ least }) => least)) - leastOf(readings.map(({ most }) => most));

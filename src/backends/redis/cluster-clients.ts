@@ -17,11 +17,11 @@ import {
   slotOf,
 } from './port.ts';
 
-/** The difference between the clients of a Cluster: N is the client of one of its servers. */
+/** What differs between the clients of a Cluster. N is the client of one of its servers. */
 interface ClusterClient<N> {
   /** The address of the primary that has a slot now, as far as the client knows. */
   primaryOf(slot: number): string | undefined;
-  /** The addresses of all primaries; undefined stands for slots of which the client knows none. */
+  /** The addresses of all primaries; undefined stands for slots without a known primary. */
   primaries(): readonly (string | undefined)[];
   reached(): readonly string[];
   /** @throws Error if the client has no such node now */
@@ -31,7 +31,7 @@ interface ClusterClient<N> {
   listen(
     node: N,
     channel: string,
-    heard: (message: string) => void,
+    onMessage: (message: string) => void,
     lost: () => void,
     kind?: 'sharded' | 'keys',
   ): Listening<string>;
@@ -51,17 +51,17 @@ function overCluster<N>(
         command: async (...args) => client.send(await open(address), args),
       })),
     ownConnection: async (slot, over, lost) => client.connect(await open(client.primaryOf(slot)), over, lost),
-    listen: (channel, heard, lost) => {
-      // Every node passes on what is published on any. The next try goes to another node, since this one may be dead.
+    listen: (channel, onMessage, lost) => {
+      // Every node passes on what is published at any node. The next try goes to another node, since this node may be dead.
       const all = client.reached();
       turn = (turn ?? slotOf(channel)) + 1;
-      return listenLater(open(all[turn % all.length]), (node) => client.listen(node, channel, heard, lost));
+      return listenLater(open(all[turn % all.length]), (node) => client.listen(node, channel, onMessage, lost));
     },
-    listenForKeys: (slot, heard, lost) =>
-      listenLater(open(client.primaryOf(slot)), (node) => client.listen(node, CHANGED_KEYS, heard, lost, 'keys')),
+    listenForKeys: (slot, onMessage, lost) =>
+      listenLater(open(client.primaryOf(slot)), (node) => client.listen(node, CHANGED_KEYS, onMessage, lost, 'keys')),
     ...(client.shards && {
-      listenAt: (slot, channel, heard, lost) =>
-        listenLater(open(client.primaryOf(slot)), (node) => client.listen(node, channel, heard, lost, 'sharded')),
+      listenAt: (slot, channel, onMessage, lost) =>
+        listenLater(open(client.primaryOf(slot)), (node) => client.listen(node, channel, onMessage, lost, 'sharded')),
     }),
   };
 }
@@ -84,7 +84,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
   const primaryOf = (slot: number): string | undefined => client.slots[slot]?.[0];
   return {
     get ended() {
-      // If its owner closed it, 'close' follows 'end' (6.0), and a command that is sent then waits for ever.
+      // In ioredis 6.0 the status 'close' follows 'end' if the owner closed the client. A command that is sent then waits for ever.
       const closed = client.status === 'close' && (client as { manuallyClosing?: unknown }).manuallyClosing === true;
       return closed || client.status === 'end';
     },
@@ -93,7 +93,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     onResend: (again) => connections(client, again, '-node'),
     ...overCluster<IoredisLike>({
       primaryOf,
-      // The primaries are found by their slots: the client forgets a node as soon as its connection is lost.
+      // The slots name the primaries, since the client forgets a node as soon as its connection is lost.
       primaries: () => [...new Set(Array.from({ length: SLOTS }, (_, slot) => primaryOf(slot)))],
       reached: () => client.nodes('master').map(addressOf),
       clientOf: (address) => {
@@ -136,7 +136,7 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
       primaryOf: (slot) => client.slots[slot]?.master.address,
       primaries,
       reached: primaries,
-      // The node is asked for by its address. The client would otherwise connect to a former primary without noticing.
+      // The node is looked up by its address: otherwise the client might connect to a former primary.
       clientOf: (address) => {
         const node = client.masters.find((known) => known.address === address);
         if (!node) throw new Error('the client knows no such primary now');

@@ -1,7 +1,7 @@
 import { isReply } from './errors.ts';
 import type { Script } from './scripts.generated.ts';
 
-/** The number of commands to keep under way at once: the server works on one while the client reads and writes the others. */
+/** The most commands under way at once: the server works on one while the client reads and writes the others. */
 const MAX_COMMANDS = 3;
 
 /** The key and the arguments of one request. One script may answer many requests. */
@@ -12,7 +12,7 @@ export interface Request {
 
 /** The servers that run scripts. They reject, and never throw. */
 export interface ScriptServers {
-  /** The number of commands that are under way, of all senders. A command counts at once. */
+  /** The number of commands that are under way, of all senders. */
   readonly commands: number;
   askOne(script: Script, request: Request): Promise<unknown>;
   /** Runs one script for all these requests, and gives one reply per request. */
@@ -25,13 +25,13 @@ interface PendingRequest extends Request {
 }
 
 /**
- * Collects the requests of one turn of the event loop and sends them in few commands. A command costs client and server many times what a
- * lock costs, and many requests share that. A request waits for nothing but the end of its turn. It does not even wait for that if
- * nothing is under way, or if one command is and the last turn had one request: a lone caller has nobody to share with.
+ * Collects the requests of one turn of the event loop and sends them in few commands, since a command costs client and server many times
+ * what a lock costs. A request waits only for the end of its turn. It is sent at once if no command is under way, or if one is and the last
+ * turn had one request: then there are no other requests to share a command with.
  */
 export class CommandBatcher {
   #pending: PendingRequest[] = [];
-  /** Whether several requests were made in the last turn that was waited for. */
+  /** Whether the last turn whose end was waited for had several requests. */
   #hadSeveral = false;
   readonly #most: number;
   readonly #servers: ScriptServers;
@@ -40,7 +40,7 @@ export class CommandBatcher {
 
   /**
    * @param most the largest number of requests in one command
-   * @param groupOf gives the group of a request. One command has requests of one group; without groups, of all
+   * @param groupOf gives the group of a request: one command has requests of one group. Undefined if all may go together
    */
   constructor(most: number, servers: ScriptServers, script: Script, groupOf?: (request: Request) => number) {
     this.#most = most;
@@ -54,7 +54,7 @@ export class CommandBatcher {
       return this.#servers.askOne(this.#script, request);
     return new Promise((resolve, reject) => {
       this.#pending.push({ ...request, resolve, reject });
-      // The flush runs after everything that the last reply caused.
+      // The flush runs after all calls that the last reply caused.
       if (this.#pending.length === 1) process.nextTick(this.#flush);
     });
   }
@@ -79,7 +79,7 @@ export class CommandBatcher {
   #replies(part: readonly Request[]): Promise<unknown[]> {
     return this.#servers.ask(this.#script, part).catch((error) => {
       if (part.length === 1 || !isReply(error, 'NOPERM')) throw error;
-      // This user may not name one of the keys, and the server refuses the whole script. So each key is asked for alone.
+      // If this user may not name one of the keys, the server refuses the whole script. So each request is sent alone.
       return Promise.all(
         part.map((request) => this.#servers.askOne(this.#script, request).catch((why: Error) => `! ${why.message}`)),
       );
@@ -88,9 +88,8 @@ export class CommandBatcher {
 }
 
 /**
- * Gives how many of `count` requests go into one command. With one command for all, the client would rest while the server works, and then
- * the server while the client does. So there are a few, each written by itself, and the requests that the answer to one causes make up the
- * next.
+ * Gives how many of `count` requests go into one command. With one command for all, client and server would work by turns. With a few commands,
+ * the server works on one while the client handles the answer to another.
  */
 export function shareOf(count: number, underWay: number, most: number): number {
   const free = Math.max(1, MAX_COMMANDS - underWay);

@@ -3,7 +3,7 @@ import type { Danger } from '../shared/danger.ts';
 import type { RedisNode } from './port.ts';
 import { fieldsOf, settingsOf, whyUnsupported } from './server-info.ts';
 
-/** The facts that a server tells about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
+/** The facts that a server gives about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
 interface ServerFacts {
   readonly info: ReadonlyMap<string, string>;
   readonly config: ReadonlyMap<string, string>;
@@ -16,7 +16,7 @@ export async function factsOf(node: RedisNode, acknowledge: number): Promise<Ser
   const info = fieldsOf(String(await node.command('INFO')));
   const config = new Map<string, string>();
   for (const name of SETTINGS) {
-    // Most users and most hosted servers do not allow this. Then the findings say less.
+    // Most users have no right to CONFIG, and most hosted servers refuse it. Then the findings say less.
     const reply = await node.command('CONFIG', 'GET', name).catch(() => undefined);
     for (const [setting, value] of settingsOf(reply)) config.set(setting, value);
   }

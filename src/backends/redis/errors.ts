@@ -1,6 +1,6 @@
 import { isLockError, LockError } from '../../core/index.ts';
 
-/** Refusals that a repeated request does not change: the code with which the server begins each, and what to do about it. */
+/** The codes of refusals that a repeated request does not change, each with what to do about it. */
 const ADVICE: Readonly<Record<string, string>> = {
   NOAUTH: 'give the client a user and password',
   WRONGPASS: 'give the client the right user and password',
@@ -14,10 +14,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   UNKNOWN: 'Redis 6.2 or Valkey, or newer, with EVAL and EVALSHA is needed',
 };
 
-/** Inside a script the code may stand behind a position: before 7, `ERR Error running script …user_script:3: -OOM …`. */
+/** In the error of a script a position may stand before the code: in Redis 6, `ERR Error running script …user_script:3: -OOM …`. */
 const CODED =
   /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|REPLICAS|CLOSED)\b/;
-/** The words of some versions that give no code. */
+/** The messages of versions that give no code. */
 const UNCODED: Readonly<Record<string, RegExp>> = {
   NOPERM: /The user executing the script can't|ACL failure in script/,
   KEYS: /bad lua script/,
@@ -29,9 +29,9 @@ function codeOf(message: string): string | undefined {
 }
 
 /**
- * Says what a failed command means: a LockError if it surely had no effect and never will; anything else (a broken connection,
- * a limit passed, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and stays an
- * unknown outcome.
+ * Says what the error of a command means. It is a LockError if the command surely had no effect, and a repetition will have none. Other errors (a
+ * broken connection, a passed limit, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and the
+ * outcome stays unknown.
  */
 export function meaning(error: unknown, act: string, key?: string, backend = 'redis'): unknown {
   if (isLockError(error)) return error;

@@ -7,17 +7,17 @@ export interface BunRedisLike {
   send(command: string, args: string[]): Promise<unknown>;
   getBuffer(key: string): Promise<unknown>;
   duplicate(): Promise<BunRedisLike>;
-  subscribe(channel: string, heard: (message: string) => void): Promise<unknown>;
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>;
   close(): void;
 }
 
-/** Bun reports only the end of a connection. So a server that started again is not noticed. */
+/** Bun reports only the end of a connection. So the restart of a server is not noticed. */
 export function overBunRedis(client: BunRedisLike): Port {
   return {
     ...rawServer(undefined, ([name, ...args]) => client.send(name!, args)),
     ended: false,
     ownConnection: () => Promise.reject(noReplicas('Bun.redis')),
-    listen: (channel, heard, lost) =>
+    listen: (channel, onMessage, lost) =>
       listenLater(
         client.duplicate(),
         (own) => {
@@ -31,7 +31,7 @@ export function overBunRedis(client: BunRedisLike): Port {
             // Otherwise it would connect again by itself.
             hangUp();
           };
-          return { ready: own.subscribe(channel, (message) => heard(message)).then(() => {}), hangUp };
+          return { ready: own.subscribe(channel, (message) => onMessage(message)).then(() => {}), hangUp };
         },
         (own) => own.close(),
       ),
@@ -51,7 +51,7 @@ interface Message {
   readonly message: unknown;
 }
 
-/** The class of such clients. It makes a client from the settings that each client has kept. */
+/** The class of the clients. It makes a client from the settings that each client keeps in `config`. */
 interface GlideClass {
   createClient(settings: object): Promise<GlideLike>;
 }
@@ -59,7 +59,7 @@ interface GlideClass {
 /** The kind of subscription that names a channel exactly. */
 const EXACT = 0;
 
-/** The core of GLIDE writes its own words for the codes of the server. */
+/** GLIDE replaces some codes of the server by its own. */
 const CODES: Readonly<Record<string, string>> = {
   NoScriptError: 'NOSCRIPT',
   ReadOnly: 'READONLY',
@@ -72,8 +72,8 @@ const CODES: Readonly<Record<string, string>> = {
 const SIGNALLED = /^An error was signalled by the server: - (\w+): ?/;
 
 /**
- * GLIDE connects again by itself, also where it listens, and does not report that. Waiters that missed a message in that time find out by
- * asking.
+ * GLIDE connects again by itself, also where it listens, and does not report that. Waiters that missed a message meanwhile ask again after a
+ * while.
  */
 export function overGlide(client: GlideLike): Port {
   const send = (args: string[]): Promise<unknown> => client.customCommand(args).catch(rethrow);
@@ -83,9 +83,9 @@ export function overGlide(client: GlideLike): Port {
       return client.isClosed === true;
     },
     ownConnection: () => Promise.reject(noReplicas('Valkey GLIDE')),
-    listen(channel, heard) {
+    listen(channel, onMessage) {
       const end = (own: GlideLike): void => own.close();
-      const opening = like(client, channel, ({ message }) => heard(String(message)));
+      const opening = like(client, channel, ({ message }) => onMessage(String(message)));
       return listenLater(opening, (own) => ({ ready: Promise.resolve(), hangUp: () => end(own) }), end);
     },
   };

@@ -9,12 +9,12 @@ import { isFailure, US_PER_MS } from './wire.ts';
 
 const KEYS_PER_SCAN = '1000';
 /**
- * The number of keys that one script looks at. It takes far less than a millisecond if nobody holds them, and about two if each is held.
+ * The number of keys that one script looks at. That takes far less than a millisecond if nobody holds them, and about two if each is held.
  */
 const KEYS_PER_SCRIPT = 500;
 const QUEUES_AT_ONCE = 50;
 
-/** A key that is not free. Either one claim is alone there, or the key has a queue, which has to be read. */
+/** A key that is not free: either one claim is alone there, or the key has a queue, which is read separately. */
 interface TakenKey {
   readonly name: string;
   readonly alone?: QueueEntry;
@@ -28,7 +28,7 @@ export class Listings {
   }
 
   async *inspect(start: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
-    if (this.#shards.port.ended) throw meaning(closedError(), 'inspect'); // an ended client of a Cluster knows no node
+    if (this.#shards.port.ended) throw meaning(closedError(), 'inspect'); // otherwise an ended client of a Cluster, which knows no node, would list nothing
     if (exact) {
       yield* await this.#queueOf(start, progress);
       return;
@@ -65,7 +65,7 @@ export class Listings {
     }
   }
 
-  /** Finds those of the keys that are not free, by one script. */
+  /** Finds the keys that are not free, by one script. */
   async #findTogether(names: readonly string[]): Promise<TakenKey[]> {
     if (names.length === 0) return [];
     const locks = names.map((name) => this.#shards.keyOf(name));
@@ -80,7 +80,7 @@ export class Listings {
     return found;
   }
 
-  /** Does the same in a Cluster, where no script may name keys of several slots: by commands that are sent together. */
+  /** Does the same in a Cluster, where a script may not name keys of several slots: by commands that are sent together. */
   async #findOneByOne(names: readonly string[]): Promise<TakenKey[]> {
     const values = await Promise.all(
       names.map((name) => this.#shards.command('inspect', 'GET', [this.#shards.keyOf(name)])),
@@ -92,7 +92,7 @@ export class Listings {
 
   /** Reads the queue of one key, portion by portion. */
   async #queueOf(name: string, progress?: (looked: number) => void): Promise<QueueEntry[]> {
-    const entries = new Map<bigint, Omit<QueueEntry, 'position'>>(); // a claim that moved on in between is read twice
+    const entries = new Map<bigint, Omit<QueueEntry, 'position'>>(); // a claim that moves on between two portions is read twice
     let place = '';
     do {
       const request = { key: name, args: [place] };
@@ -129,13 +129,13 @@ export function readEntry(key: string, now: string, row: string): Omit<QueueEntr
     units: Number(units),
     capacity: Number(capacity),
     label: label!,
-    // A token is the time at which it was given, or just after it.
+    // A token is the time of its grant, or just after it.
     since: Math.max(0, Number(now) - Number(token)) / US_PER_MS,
     remaining: (Number(expiry) - Number(now)) / US_PER_MS,
   };
 }
 
-/** Sorts the holders before the waiters, even where a raise gave a holder a later token. */
+/** Sorts the holders before the waiters, even if a quorum raised the token of a holder. */
 export const inOrder = (entries: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
   [...entries]
     .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.token - b.token))
@@ -158,8 +158,8 @@ export function patternOf(prefix: string, start: string): string {
 export const escapePattern = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&');
 
 /**
- * Gives the keys of all servers that fit the pattern, some at a time and perhaps twice.
- * @param progress called with the number of keys looked at so far, after these were used
+ * Gives the keys of all servers that fit the pattern, some at a time. SCAN may give a key twice.
+ * @param progress called with the number of keys given so far, after the caller has used them
  */
 export async function* scan(
   port: Port,

@@ -35,7 +35,7 @@ interface IoredisOwn extends IoredisSender {
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
-/** The options of our own connections: no ready check (it needs the right to INFO), no resending, no reconnecting. */
+/** The options of our own connections. They make no ready check (it needs the right to INFO), send nothing again, and never reconnect. */
 const OURS = {
   lazyConnect: true,
   enableReadyCheck: false,
@@ -45,7 +45,7 @@ const OURS = {
   reconnectOnError: null,
   // A listener sends nothing by itself. Without probes a middlebox may drop its connection unnoticed.
   keepAlive: 5_000,
-  // With sentinels: a server that stopped answering keeps its connections open, and the listener would never notice that.
+  // A server that stopped answering keeps its connections open. Without this the listener would not notice the fail-over of the sentinels.
   failoverDetector: true,
 };
 
@@ -68,8 +68,8 @@ export function commandsOf(client: IoredisSender, chosen?: ChosenDatabase): OwnC
 }
 
 /**
- * Sends each command at once, over a client that collects commands. `CommandBatcher` decides what goes together. The client's own pipelines go
- * one by one, each after the answer to the last: a slow one of the application would hold up a renewal.
+ * Sends each command at once, over a client that collects commands in pipelines of its own. It sends each pipeline after the answer to the last,
+ * so a slow command of the application would delay a renewal. `CommandBatcher` decides what goes together.
  */
 const directly = (client: IoredisLike): IoredisSender => {
   const direct = (name: string): Builtin => client.createBuiltinCommand!(name).string.bind(client);
@@ -95,19 +95,19 @@ export function overIoredis(client: IoredisLike): Port {
     onResend: (again) => connections(client, again, 'close'),
     nodes: () => [{ command: (name, ...args) => commands.command(name, [], ...args) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost),
-    listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
-    listenForKeys: (_, heard, lost) => listenOver(client, CHANGED_KEYS, heard, lost, 'keys'),
+    listen: (channel, onMessage, lost) => listenOver(client, channel, onMessage, lost),
+    listenForKeys: (_, onMessage, lost) => listenOver(client, CHANGED_KEYS, onMessage, lost, 'keys'),
   };
 }
 
 /**
- * @param kind `sharded`: the channel belongs to a slot, and `lost` is called, too, when that moves. `keys`: keys that have changed are named
- * there, by RESP2, since ioredis passes on no pushes; it resolves to the id of the connection
+ * @param kind `sharded`: the channel belongs to a slot, and `lost` is called, too, when the slot moves. `keys`: the channel names changed keys, by
+ * RESP2, since ioredis passes on no pushes; `ready` resolves to the id of the connection
  */
 export function listenOver(
   client: IoredisLike,
   channel: string,
-  heard: (message: string) => void,
+  onMessage: (message: string) => void,
   lost: () => void,
   kind?: 'sharded' | 'keys',
 ): Listening<string> {
@@ -116,9 +116,9 @@ export function listenOver(
   listener.on('end', lost);
   if (sharded) {
     listener.on('moved', lost); // the server ended the subscription, because another server has the slot now
-    listener.on('error', lost); // before ioredis 6 that end counts as a reply to no command, for which it emits an error
+    listener.on('error', lost); // before ioredis 6 it emits an error instead, because no command waits for that reply
   }
-  listener.on(sharded ? 'smessage' : 'message', (_channel, message) => heard(String(message)));
+  listener.on(sharded ? 'smessage' : 'message', (_channel, message) => onMessage(String(message)));
   const hangUp = hangUpOf(listener, () => listener.disconnect());
   const subscribe = async (): Promise<string> => {
     const id = kind === 'keys' ? String(await listener.call('client', 'id')) : '';
@@ -147,7 +147,7 @@ export async function connectionOver(
   return commandsOf(own);
 }
 
-/** The facts that an ioredis client has about the database of its connection: what it asked for, not the outcome. */
+/** What an ioredis client knows of its database: the number that it asked for, not whether the server agreed. */
 interface Selecting {
   readonly options?: { readonly db?: number | undefined } | undefined;
   readonly stream?: unknown;

@@ -1,6 +1,6 @@
 /**
- * Declares the form of a text: fields of a fixed width, then words, with one blank between any two. Scripts name the fields
- * (`$sole.token`, see scripts/build-lua.mjs), and TypeScript writes by the same declaration.
+ * Declares the form of a text: fields of a fixed width, then words, with one blank between any two of them. Scripts use the names of the fields
+ * (`$sole.token`, see scripts/build-lua.mjs), and TypeScript writes texts by the same declaration.
  */
 export interface Layout {
   /** What every stored text of this kind begins with. */
@@ -11,7 +11,7 @@ export interface Layout {
 }
 
 const NUMBER = '%d+';
-/** Any number of them, also none. */
+/** Any number of numbers, or none. */
 const NUMBERS = '[%d:]*';
 const WORD = '%S+';
 const REST = '.*';
@@ -19,17 +19,17 @@ const REST = '.*';
 /** Tokens are µs of the server's clock: always 16 digits, so that as text they have a fixed place and the order of numbers. */
 const TIME_DIGITS = 16;
 
-/** The last tokens given, or those of a claim: the first, and how many from it on. */
+/** The tokens of a claim, or the last tokens given: the first token, and how many tokens from it on. */
 const TOKENS = { token: TIME_DIGITS, tokenCount: 4 };
 
 /**
- * What a claim asks for, and the channel for its grant and its eviction: `-` is none. Before the name of a channel is a sign (`channelOf` in wake-ups.ts).
- * `ttl` is in ms.
+ * What a claim asks for, and the channel on which its grant or its eviction is sent: `-` is none. A sign stands before the name of the channel
+ * (`channelOf` in wake-ups.ts). `ttl` is in ms.
  */
 const ASKED_FOR = { id: WORD, units: NUMBER, capacity: NUMBER, ttl: NUMBER };
 const CLAIM = { ...ASKED_FOR, channel: WORD, label: REST };
 
-/** Makes a layout whose kind tells the version of the format, and what the key of a lock holds. */
+/** Makes a layout that begins with the version of the format, and with what the key of a lock holds. */
 const kind = (
   name: string,
   fixed: Layout['fixed'],
@@ -46,9 +46,10 @@ export const layouts = {
   /** The record of a claim that is alone, with any number of units. `seen` is its last sign of life. */
   sole: kind('sole', { seen: TIME_DIGITS }, CLAIM),
   /**
-   * The record of several claims: the units of all holders, the capacities that they named, each with how many named it, the smallest first,
-   * the capacity below which these are exact, the time at which the three keys of the lock expire, ms, and the holder that leaves no unit, or
-   * `-`. That one and its expiry are at hand, since a hot key mostly has one: what else is there of units is not read then.
+   * The record of several claims. `taken`: the units of all holders. `capacities`: the capacities that the holders named, each with how many
+   * named it, the smallest first. `exact`: the capacity below which they are exact. `keep`: the time at which the three keys of the lock
+   * expire, ms. `exclusive` and `expiry`: the holder that takes all units, or `-`. A hot key mostly has such a holder, and then a script does not
+   * read the other words.
    */
   queue: kind(
     'many',
@@ -58,14 +59,14 @@ export const layouts = {
   /** A claim of a queue, in the hash `…:claims`. */
   record: { fixed: { ...TOKENS, seen: TIME_DIGITS }, words: CLAIM },
   claim: { fixed: {}, words: CLAIM },
-  /** The beginning of a claim, by which a renewal finds it. */
+  /** The beginning of a claim, by which a renewal recognizes it. */
   hold: { fixed: {}, words: ASKED_FOR },
-  /** The demands on a claim: its token may not be below `minToken` (dashes: any will do); `queue` is 1 or 0. */
+  /** What an attempt asks: the token may not be below `minToken` (dashes: any token will do); `queue` is 1 or 0. */
   asked: { fixed: { notAfter: TIME_DIGITS, minToken: TIME_DIGITS, queue: 1, tokenCount: 4 }, words: CLAIM },
 } as const satisfies Record<string, Layout>;
 
 /** Writes a time or a token as the scripts expect it. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(TIME_DIGITS, '0');
 
-/** Stands in the place of a token, and says that there is none. */
+/** Stands where a token would stand if there was one. */
 export const NO_TOKEN = '-'.repeat(TIME_DIGITS);

@@ -13,7 +13,7 @@ export interface NodeRedisSentinelLike {
 
 interface NodeRedisSentinelListener {
   connect(): Promise<unknown>;
-  subscribe(channel: string, heard: (message: string) => void): Promise<unknown>;
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>;
   destroy(): Promise<void>;
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
@@ -31,18 +31,16 @@ export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
         { backend: 'redis' },
       );
     },
-    listen: (channel, heard, lost) => listen(client.duplicate({ clientSideCache: undefined }), channel, heard, lost),
+    listen: (channel, onMessage, lost) =>
+      listen(client.duplicate({ clientSideCache: undefined }), channel, onMessage, lost),
   };
 }
 
-/**
- * The client reconnects by itself and reports that only indirectly, and messages of that time are missed. So any reconnection counts as its
- * end.
- */
+/** The client reconnects by itself, and misses the messages of that time. So every sign of a reconnection counts as the end. */
 function listen(
   listener: NodeRedisSentinelListener,
   channel: string,
-  heard: (message: string) => void,
+  onMessage: (message: string) => void,
   lost: () => void,
 ): Listening {
   let over = false;
@@ -59,9 +57,9 @@ function listen(
   listener.on('end', lost);
   return {
     ready: listener.connect().then(async () => {
-      // Subscribing opens a connection even after the client has ended, and nobody would close that.
+      // To subscribe would open a connection even after the client has ended, and nothing would close that connection.
       if (over) throw new Error('hung up');
-      await listener.subscribe(channel, heard);
+      await listener.subscribe(channel, onMessage);
       if (over) await listener.destroy();
       listener.on('topology-change', (change) => {
         if ((change as { type?: unknown }).type === 'MASTER_CHANGE') end();

@@ -19,8 +19,8 @@ interface NodeRedisOwn {
   readonly isOpen: boolean;
   sendCommand(args: readonly string[]): Promise<unknown>;
   connect(): Promise<unknown>;
-  subscribe(channel: string, heard: (message: string) => void): Promise<void>;
-  sSubscribe?(channel: string, heard: (message: string) => void): Promise<void>;
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<void>;
+  sSubscribe?(channel: string, onMessage: (message: string) => void): Promise<void>;
   destroy(): void;
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
@@ -28,8 +28,8 @@ interface NodeRedisOwn {
 export type KeyPrefix = string | Buffer;
 
 /**
- * Sends scripts and commands as raw commands of this library. These bypass the client's key prefix (6.3), so the prefix is put before the
- * keys here.
+ * Sends scripts and commands as raw commands of this library. Raw commands bypass the client's key prefix (6.3), so this function puts the
+ * prefix before the keys.
  * @param send gets the first key, by which a Cluster finds the node
  */
 export function raw(
@@ -55,8 +55,8 @@ export function raw(
 }
 
 /**
- * node-redis (6.3) leaves a connection whose `SELECT` is refused, but the commands in its queue were sent right after that. So no command
- * may wait there, and no answer counts that came before the connection was ready.
+ * node-redis (6.3) leaves a connection whose `SELECT` is refused, but has sent the commands of its queue right after it. So a command is not
+ * sent before the connection is ready, and an answer does not count if the connection is no longer ready by then.
  */
 const nodeRedisDatabase = (client: object): (<T>(call: () => Promise<T>) => Promise<T>) => {
   const { options } = client as { readonly options?: { readonly database?: number | undefined } | undefined };
@@ -74,7 +74,7 @@ const nodeRedisDatabase = (client: object): (<T>(call: () => Promise<T>) => Prom
   };
 };
 
-/** The part of a port to one server that follows from how it is sent a command. */
+/** Makes the part of a port to one server that only sends commands. */
 export const rawServer = (
   keyPrefix: KeyPrefix | undefined,
   send: (args: string[]) => Promise<unknown>,
@@ -85,13 +85,13 @@ export const rawServer = (
   nodes: () => [{ command: (...args) => send(args) }],
 });
 
-/** The shortest time from leaving one connection to leaving the next: there may be no new primary yet. */
+/** The shortest time between two `QUIT`s: there may be no new primary yet. */
 const LEAVE_PAUSE_MS = 1_000;
 
 /**
- * A demoted primary keeps its connections, though the name or the address already leads to the next one. node-redis has nothing like
- * `reconnectOnError` of ioredis. But it connects again when the server ends the connection, as it does after `QUIT`, which every user may
- * send. The server first answers what was sent before.
+ * A demoted primary keeps its connections, though its name or address may lead to the new primary. node-redis has nothing like
+ * `reconnectOnError` of ioredis, but connects again when the server ends the connection. The server does that after `QUIT`, which every user may
+ * send, and after it has answered all earlier commands.
  * @returns a function to call with each error that comes as an answer
  */
 export function leavingDemoted(client: Pick<NodeRedisLike, 'options' | 'sendCommand'>): (error: unknown) => void {
@@ -102,7 +102,7 @@ export function leavingDemoted(client: Pick<NodeRedisLike, 'options' | 'sendComm
     const now = systemClock.now();
     if (now < next) return;
     next = now + LEAVE_PAUSE_MS;
-    client.sendCommand(['QUIT']).catch(() => {}); // the next request finds out about the end
+    client.sendCommand(['QUIT']).catch(() => {}); // if the connection is gone, the next request fails
   };
 }
 
@@ -121,29 +121,29 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     },
     onConnection: (again) => connections(client, again),
     ownConnection: (_, over, lost) => connectionOver(client, over, lost, client._keyPrefix),
-    listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
-    listenForKeys: (_, heard, lost) => listenOver(client, CHANGED_KEYS, heard, lost, 'keys'),
+    listen: (channel, onMessage, lost) => listenOver(client, channel, onMessage, lost),
+    listenForKeys: (_, onMessage, lost) => listenOver(client, CHANGED_KEYS, onMessage, lost, 'keys'),
   };
 }
 
 /**
- * @param kind `sharded`: the channel belongs to a slot, and `lost` is called, too, when that moves. `keys`: keys that have changed are named
- * there, as a list, or null for all; it resolves to the id of the connection
+ * @param kind `sharded`: the channel belongs to a slot, and `lost` is called, too, when the slot moves. `keys`: the channel names changed keys, as
+ * a list, or null for all keys; `ready` resolves to the id of the connection
  */
 export function listenOver(
   client: NodeRedisLike,
   channel: string,
-  heard: (message: string) => void,
+  onMessage: (message: string) => void,
   lost: () => void,
   kind?: 'sharded' | 'keys',
 ): Listening<string> {
   const resp2 = kind === 'keys' ? { RESP: 2, emitInvalidate: false, maintNotifications: 'disabled' } : {};
-  // A listener may send and receive nothing for long, and `socketTimeout` would end it for that again and again.
+  // A listener may be silent for long, and `socketTimeout` would end it each time.
   const listener = duplicate(client, lost, { socketTimeout: undefined }, resp2);
   // The server ended the subscription, because another server has the slot now.
   if (kind === 'sharded') listener.on('sharded-channel-moved', lost);
   const hangUp = hangUpOf(listener, endOf(listener));
-  const deliver = (message: string | null): void => heard(String(message ?? ''));
+  const deliver = (message: string | null): void => onMessage(String(message ?? ''));
   const subscribe = async (): Promise<string> => {
     const id = kind === 'keys' ? String(await listener.sendCommand(['CLIENT', 'ID'])) : '';
     await (kind === 'sharded' ? listener.sSubscribe?.(channel, deliver) : listener.subscribe(channel, deliver));
@@ -166,7 +166,7 @@ function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {},
     clientSideCache: undefined,
     socket: { ...client.options?.socket, ...socket, reconnectStrategy: false },
   });
-  // This connection never reconnects, so an error that closes it ends it. 'terminated' reports that, too, but only from node-redis 6.3 on.
+  // An error after which the connection is closed is its end, since it never reconnects. The event 'terminated' is new in node-redis 6.3.
   own.on('error', () => own.isOpen || lost());
   return own;
 }

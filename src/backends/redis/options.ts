@@ -67,7 +67,7 @@ function acknowledgementOf(replicas: RedisOptions['replicas']): Acknowledgement 
   if (!Number.isInteger(acknowledge) || acknowledge < 1 || acknowledge > 100) {
     throw invalid(`replicas.acknowledge is ${acknowledge}; it must be a whole number from 1 to 100`);
   }
-  // The server takes 0 for no limit at all.
+  // To WAIT, 0 ms means no limit at all, so `within` is at least 1.
   return {
     count: acknowledge,
     within: Math.ceil(milliseconds(within ?? 50, 'replicas.within', { min: 1, max: 1_000 })),

@@ -12,12 +12,13 @@ export interface Port {
   /** The prefix that the client puts before every key that it sends. It does not add or remove it in answers. */
   readonly keyPrefix: string;
   /**
-   * Whether it is a Redis Cluster: there the keys of one command must share a slot, and a server cannot tell that a message reached nobody.
+   * Whether the client is of a Redis Cluster. In a Cluster the keys of one command must share a slot, and a server does not know whether a
+   * message reached a listener at another node.
    */
   readonly cluster: boolean;
   /** Names the server that has a slot now, as far as the client knows; constant where there is one. */
   nodeOf(slot: number): string;
-  /** Runs a script the server knows; rejects with NOSCRIPT where it does not (restart, fail-over, SCRIPT FLUSH). */
+  /** Runs a script that the server knows. Rejects with NOSCRIPT if the server does not (restart, fail-over, SCRIPT FLUSH). */
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Runs a script and makes it known to the server that ran it. */
   eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
@@ -29,24 +30,21 @@ export interface Port {
    * ends that.
    */
   onConnection?(again: () => void): () => void;
-  /** Calls back when the client may send again what was not answered; undefined where it never does. The function that it returns ends that. */
+  /** Calls back when the client may send an unanswered request again. Undefined if it never does. The function that it returns ends that. */
   onResend?(again: () => void): () => void;
-  /**
-   * Opens one more connection like the client's, which subscribes to one channel. It never reconnects: `lost` is called once when it ends,
-   * and a new one is a new call.
-   */
+  /** Opens one more connection like the client's, which subscribes to one channel. It never reconnects; `lost` is called once when it ends. */
   listen(channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /**
-   * Does the same for a sharded channel, over a connection to the server that has its slot: only that server and its replicas pass on
-   * what is told there. `lost` is called, too, when the slot moves. Undefined where the library cannot do it.
+   * Does the same for a sharded channel, over a connection to the server that has its slot. Only that server and its replicas pass on the
+   * messages. `lost` is called, too, when the slot moves. Undefined if the library cannot do that.
    */
-  listenAt?(slot: number, channel: string, heard: (message: string) => void, lost: () => void): Listening;
+  listenAt?(slot: number, channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /**
-   * Opens one more connection like the client's, to the server that has a slot, and resolves to its id. Another connection names that in
-   * `CLIENT TRACKING`: then each key that was read there, and has changed, is heard here; '' stands for all keys. Undefined where the library
-   * cannot do it.
+   * Opens one more connection like the client's, to the server that has a slot, and resolves to the id of the connection. Another connection
+   * names this id in `CLIENT TRACKING`. Then `onKey` is called for each key that was read over that other connection and has changed since;
+   * '' stands for all keys. Undefined if the library cannot do that.
    */
-  listenForKeys?(slot: number, heard: (key: string) => void, lost: () => void): Listening<string>;
+  listenForKeys?(slot: number, onKey: (key: string) => void, lost: () => void): Listening<string>;
 }
 
 export const SLOTS = 16_384;
@@ -69,7 +67,7 @@ export function slotOf(key: string): number {
   return crc16(new TextEncoder().encode(tag)) % SLOTS;
 }
 
-/** The channel on which a server names the keys that have changed. A connection of RESP3 would get pushes there. */
+/** The channel on which a server names changed keys to a connection of RESP2. One of RESP3 gets them as pushes. */
 export const CHANGED_KEYS = '__redis__:invalidate';
 
 /** A connection of our own to one server. Commands keep their order on it, and after its end all fail. */
@@ -85,7 +83,7 @@ export interface Listening<T = unknown> {
   hangUp(): void;
 }
 
-/** Makes the error for a client that cannot wait for replicas: its connections reconnect by themselves, or it has none to itself. */
+/** Makes the error for a client that cannot wait for replicas, since its connections reconnect or are shared. */
 export const noReplicas = (client: string): LockError =>
   new LockError(
     'LOCK_INVALID',
@@ -93,7 +91,7 @@ export const noReplicas = (client: string): LockError =>
     { backend: 'redis' },
   );
 
-/** Listens over a client that is still being opened. @param unused ends a client that opened only after the hang-up */
+/** Listens over a client that is still being opened. @param unused ends a client that is open only after `hangUp` was called */
 export function listenLater<C, T>(
   opening: Promise<C>,
   listen: (client: C) => Listening<T>,
@@ -119,9 +117,9 @@ export function listenLater<C, T>(
 
 /** Gives a function that ends a connection of ours in any of its states. */
 export function hangUpOf(own: { on(event: string, listener: () => void): unknown }, end: () => void): () => void {
-  own.on('error', () => {}); // the end of the connection follows, and commands on it fail
+  own.on('error', () => {}); // the connection ends next, and commands on it fail
   let over = false;
-  // A client (node-redis 6.3) that is ended while it connects finishes connecting. One of sentinels (ioredis 6.0) keeps its connections to them.
+  // node-redis 6.3 goes on connecting if it is ended meanwhile. ioredis 6.0 behind sentinels keeps its connections to the sentinels.
   own.on('connect', () => over && end());
   return () => {
     over = true;
@@ -140,7 +138,7 @@ interface ClientListener {
   readonly call: () => void;
 }
 
-/** The listener of each client, by event. If each backend added one of its own, Node would warn of a leak when many backends share a client. */
+/** The listener of each client, by event. With a listener for each backend, Node would warn of a leak when many backends share a client. */
 const listeners: Record<string, WeakMap<object, ClientListener>> = {};
 
 /** Calls back at each event of a client: by default at each new connection. */

@@ -4,16 +4,16 @@ import { EVICT, RELEASE } from './scripts.generated.ts';
 import { type Shards, unknownEffect } from './server.ts';
 import { readFreed, releaseArgs } from './wire.ts';
 
-/** An id that no claim has. Its release frees nothing, and continues the work at which the last script stopped. */
+/** An id that no claim has. Its release frees nothing, and continues the work of the last script. */
 const NO_CLAIM = '-';
 
 /**
- * Says what a release did, and finishes what its script left undone, because the queue is too long for one: to skip the places of dead
- * claims, and to admit readers. If that fails, or this process ends, the next request for the key goes on with it.
+ * Finishes the releases whose queue is too long for one script, which has to skip dead claims and to admit readers. If that fails, or this
+ * process ends, the next request for the key continues the work.
  */
 export class Releases {
   readonly #shards: Shards;
-  /** The keys with work under way. */
+  /** The keys whose releases are being finished. */
   readonly #unfinished = new Set<string>();
   #closed = false;
 
@@ -22,7 +22,8 @@ export class Releases {
   }
 
   /**
-   * Tells of a release that was sent twice and found nothing. A server that still knows the key has lost nothing, so the first one freed it.
+   * Says what a release did that was sent twice and found no claim. A server that still knows the key has lost no data, so the first one
+   * freed the claim.
    */
   async freedBefore(key: string): Promise<true> {
     return (await this.#shards.find({ key })) === null ? unknownEffect() : true;
@@ -55,7 +56,7 @@ export class Releases {
     try {
       while (!this.#closed && readFreed(await this.#shards.askOne(RELEASE, request)).more);
     } finally {
-      this.#unfinished.delete(key); // this is done in the turn of the last answer: later, a key that has more to do by then would be passed over
+      this.#unfinished.delete(key); // in the turn of the last answer: later, `finish` would skip a key that has new work by then
     }
   }
 

@@ -3,17 +3,17 @@ import { parts } from './command-batcher.ts';
 import type { Port } from './port.ts';
 import { readRenewal } from './wire.ts';
 
-/** The most holds that one command renews. The script skips those for which there is no time left. */
+/** The most holds that one command renews. The script skips some if they take too long. */
 const MAX_BATCH = 250;
 
-/** Gives the time that a node may take for a batch, ms: less than core gives all of them, which is a third of what they were good for. */
+/** Gives the time that a node may take for a batch, ms: less than core gives to all of them, which is a third of their shortest ttl. */
 const timeoutOf = (claims: readonly Claim[]): number =>
   leastOf(
     claims.map(({ ttl }) => ttl),
     PLACE_TTL_MS,
   ) / 4;
 
-/** What has the holds: one server, or a Cluster, where a script is about one group of keys. */
+/** One server, or a Cluster, where a script is about one group of keys. */
 interface Servers {
   readonly port: Pick<Port, 'cluster'>;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ interface Servers {
 }
 
 /**
- * Renews holds. Those that one server has are renewed together. In a Cluster a node that hangs delays nobody else.
+ * Renews holds, those of one server together. In a Cluster a node that hangs does not delay the holds of other nodes.
  * @param ask renews a batch, and gives a reply for each
  */
 export async function renewals(
@@ -33,14 +33,14 @@ export async function renewals(
   const renew = async (batch: readonly Claim[]): Promise<void> => {
     const answers = ask(batch);
     const limited = port.cluster ? withLimit(answers, timeoutOf(claims), () => new Error('silent'), clock) : answers;
-    const replies = await limited.catch(() => []); // a batch that fails leaves its own holds unknown, not the others
-    const left: Claim[] = [];
+    const replies = await limited.catch(() => []); // only the holds of a failed batch stay unknown
+    const rest: Claim[] = [];
     for (const [i, claim] of batch.entries()) {
       const renewal = readRenewal(replies[i], claim.ttl);
       if (renewal) found.set(claim, renewal);
-      else left.push(claim);
+      else rest.push(claim);
     }
-    if (left.length > 0) await renew(left);
+    if (rest.length > 0) await renew(rest);
   };
   await Promise.all(parts([...claims], MAX_BATCH, groupOf).map(renew));
   return claims.map((claim) => found.get(claim)!);

@@ -15,9 +15,8 @@ interface ReplicaConnection {
 }
 
 /**
- * Asks on connections of its own, one per server, and waits there for replicas: WAIT counts only what its own connection wrote, and holds
- * up all commands behind it there. A connection never reconnects: on a new connection WAIT would know nothing of the earlier writes, and
- * report success.
+ * Asks on connections of its own, one per server, and waits there for replicas. WAIT counts only what the same connection wrote, and delays
+ * all later commands on it. A connection never reconnects, since on a new connection WAIT would report success without the earlier writes.
  */
 export class ReplicatedServers implements ScriptServers {
   commands = 0;
@@ -42,7 +41,7 @@ export class ReplicatedServers implements ScriptServers {
    * connection fails.
    */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    if (this.#shards.port.ended) throw closedError(); // the connection still works, but a hold that is taken over it could not be released
+    if (this.#shards.port.ended) throw closedError(); // our own connection works on, but the ended client could not release the hold
     const slot = this.#shards.slotOf(requests[0]!.key);
     const node = this.#shards.port.nodeOf(slot);
     let connection = this.#connections.get(node);
@@ -59,7 +58,7 @@ export class ReplicatedServers implements ScriptServers {
       if (isReply(error, 'NOPERM')) throw error; // the refusal is about a key, not about the connection
       this.#forget(node, connection);
       connection.end.abort();
-      // The client learns only from its own commands where a slot has moved to, and a process that only holds sends none.
+      // The client learns where a slot has moved only from its own commands, and a process that only renews sends none over it.
       if (isReply(error, 'MOVED')) this.#shards.find(requests[0]!).catch(() => {});
       throw error;
     } finally {
@@ -69,7 +68,7 @@ export class ReplicatedServers implements ScriptServers {
 
   #open(node: string, slot: number): ReplicaConnection {
     const end = new AbortController();
-    // A server ends a connection that is idle for long (its `timeout`), which should cost the next request nothing.
+    // A server may end an idle connection (its `timeout`). Then the next request opens a new one.
     const opening = this.#shards.port.ownConnection(slot, end.signal, () => this.#forget(node, connection));
     const connection: ReplicaConnection = { opening, end };
     this.#connections.set(node, connection);
@@ -113,10 +112,10 @@ export class ReplicatedServers implements ScriptServers {
 const TOO_FEW = 'REPLICAS';
 
 /**
- * Whether a reply says that something is held: a token or, below zero, the time (the script `attempt`), or a 1 (`renew`). A refusal,
- * lateness (-1) and an error are something else.
+ * Whether a reply says that something is held: a token (the script `attempt`) or a 1 (`renew`). Replies to claims that are refused (0) or too
+ * late (-1), and errors, say that nothing is held.
  */
-const isHeld = (reply: unknown): boolean => /^(?:-\d)?[1-9]/.test(String(reply));
+const isHeld = (reply: unknown): boolean => /^[1-9]/.test(String(reply));
 
-/** Tells whether the server granted the hold but too few replicas have it, so that the caller must give it back. */
+/** Whether the server granted the hold but too few replicas have it, so that the caller must release it. */
 export const isTooFew = (error: unknown): boolean => isReply(error, TOO_FEW);

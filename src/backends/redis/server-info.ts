@@ -2,7 +2,7 @@ import { isLockError, LockError, type Run } from '../../core/index.ts';
 import type { Port } from './port.ts';
 import type { Server } from './server.ts';
 
-/** Asks for the run of the server, once for each connection: a server that starts again ends those it had. */
+/** Asks for the run of the server, once for each connection: a server that restarts ends its connections. */
 export class Incarnation {
   readonly #server: Server;
   #run: Run | undefined;
@@ -37,13 +37,13 @@ export class Incarnation {
     return run;
   }
 
-  /** Tells whether each write is on the disk before it is acknowledged. If the user may not ask for that, the answer is no. */
+  /** Whether each write is on the disk before it is acknowledged. False if the user may not ask for that. */
   async #isDurable(): Promise<boolean> {
     try {
       const reply = await this.#server.command('ask for its settings', 'CONFIG', [], 'GET', '*append*');
       const known = settingsOf(reply);
       const has = Object.entries(SYNCED).every(([name, value]) => known.get(name) === value);
-      // While the file is rewritten, or written for the first time, not all of the data may be in it.
+      // During a rewrite, and before the first one is complete, the file may lack some of the data.
       return has && !/^aof_rewrite_(in_progress|scheduled):1\b/m.test(await this.#info('persistence'));
     } catch (error) {
       if (isLockError(error)) return false;
@@ -69,8 +69,8 @@ export function settingsOf(reply: unknown): Map<string, string> {
 }
 
 /**
- * Names a server that speaks the protocol, but on which our scripts do not lock: Dragonfly refuses a script the keys that the call did not
- * name, and runs another Lua. Undefined for Redis, Valkey, and a server that does not say.
+ * Names a server that speaks the protocol, but cannot run our scripts: Dragonfly refuses a script the keys that the call did not name, and has
+ * another Lua. Undefined for Redis, Valkey, and a server that does not say what it is.
  */
 export function whyUnsupported(info: ReadonlyMap<string, string>): string | undefined {
   const version = info.get('dragonfly_version');
@@ -94,7 +94,7 @@ export function refuseUnsupported(infos: readonly string[]): void {
   const server = whyUnsupported(fields[0]!);
   if (server)
     refuse(`was given a client of ${server}, on which its scripts were never run. Use Redis 6.2 or newer, or Valkey`);
-  // One script is about many keys, and such a proxy sends it where the first of them belongs.
+  // Such a proxy sends a script about many keys to the server of the first key.
   if (new Set(fields.map((field) => field.get('run_id'))).size > 1) {
     refuse(
       'was given a client of a proxy that spreads names over several servers (twemproxy, Envoy, the proxy of a Cluster). ' +
@@ -107,7 +107,7 @@ function refuse(why: string): never {
   throw new LockError('LOCK_UNSUPPORTED', `redis() ${why}`, { backend: 'redis' });
 }
 
-/** The number of names by which a proxy that spreads names over servers is found. It hides from that once in 30,000 times, at most. */
+/** By so many names a proxy that spreads names over servers is found: all have the same server once in 30,000 times, at most. */
 const PROBED_NAMES = 16;
 const WHICH = "return redis.call('INFO', 'server')";
 
@@ -116,7 +116,7 @@ export const infosOf = (port: Port, nameOf: (end: string) => string): Promise<st
   Promise.all(Array.from({ length: PROBED_NAMES }, (_, i) => infoOf(port, nameOf(`:${i}`))));
 
 /**
- * A script asks, since some proxies (twemproxy) end a connection for INFO, which ioredis would then send again for ever. A server that does
+ * A script asks, since some proxies (twemproxy) end a connection for INFO, and ioredis would then send it again for ever. A server that does
  * not let scripts ask is behind no such proxy.
  */
 async function infoOf(port: Port, key: string): Promise<string> {

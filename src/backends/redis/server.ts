@@ -11,7 +11,7 @@ import { attemptArgs, readAttempt } from './wire.ts';
 /** The server, or the servers of a Cluster, as one. */
 export class Server {
   commands = 0;
-  /** How often the client may have sent a request twice: ioredis sends again what a lost connection did not answer. */
+  /** How often the client may have sent requests twice: ioredis sends again what a lost connection did not answer. */
   resends = 0;
   readonly port: Port;
   readonly #unlisten: (() => void) | undefined;
@@ -27,7 +27,7 @@ export class Server {
     this.commands++;
     try {
       const reply = await this.port.evalSha(script.sha1, keys, args);
-      // It will be done when the transaction is, if ever.
+      // The script runs when the transaction does, if ever.
       if (!Array.isArray(reply) && String(reply) === 'QUEUED')
         throw new Error('the client is in MULTI; give redis() a client of its own');
       return reply;
@@ -47,9 +47,9 @@ export class Server {
   }
 
   /**
-   * Gives the answer to a request that does nothing a second time.
-   * @param did whether it did something, by this answer
-   * @throws Error where it may have done it the first time: that is unknown
+   * Gives the answer to a request that has an effect only the first time.
+   * @param did whether the request had an effect, by this answer
+   * @throws Error if it had none, and the client may have sent it twice: what the first one did is unknown
    */
   async once<T>(ask: () => Promise<T>, did: (answer: T) => boolean): Promise<T> {
     const { resends } = this;
@@ -62,7 +62,7 @@ export class Server {
   }
 }
 
-/** Such a server, or a Cluster, with the keys and the clocks that locks have there. */
+/** A server or a Cluster, with the keys and the clocks of its locks. */
 export abstract class KeyedServer extends Server {
   readonly clock: Clock;
   readonly clocks: ServerClocks;
@@ -101,8 +101,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}':
 export const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPES[char]!);
 
 /**
- * Gives the key in which a lock is kept. Scripts use two more, `…:queue` and `…:claims`. They have the same hash tag, and so the same slot
- * of a Cluster.
+ * Gives the key of a lock. Scripts use two more keys, `…:queue` and `…:claims`, with the same hash tag, and so in the same slot of a Cluster.
  */
 export const lockOf = (prefix: string, name: string): string =>
   `${prefix}:{${/[%{}]/.test(name) ? encode(name) : name}}`;
@@ -127,7 +126,7 @@ export const hintKeyOf = (prefix: string, name: string): string => `${lockOf(pre
 export const repliesTo = (requests: readonly Request[], reply: unknown): unknown[] =>
   requests.length === 1 ? [reply] : (reply as unknown[]);
 
-/** A claim that nobody makes. */
+/** The claim of an attempt that only asks for the time. */
 const PROBE_CLAIM = {
   id: '-',
   units: 1,
@@ -152,7 +151,7 @@ export class Shards extends KeyedServer implements ScriptServers {
     this.remember = remember;
   }
 
-  /** Asks a server for its time. It sends an attempt that is already too late, which changes nothing, and whose refusal tells the time. */
+  /** Asks a server for its time. It sends an attempt that is already too late, which changes nothing, and whose answer has the time. */
   async learnTime(key: string): Promise<number> {
     await this.#refuseUnsupported(key);
     const sent = this.clock.now();
@@ -172,8 +171,8 @@ export class Shards extends KeyedServer implements ScriptServers {
   }
 
   /**
-   * Asks once which software the server is, and whether it is one. A user without the right to ask is not refused. A Cluster is not asked:
-   * the node that answers might be one that hangs, and there every script names all its keys anyway.
+   * Asks once which software the server is, and whether all names lead to one server. A user without the right to ask is not refused. A Cluster is
+   * not asked: a node might hang, and every script names all its keys there anyway.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   async #refuseUnsupported(key: string): Promise<void> {
@@ -181,7 +180,7 @@ export class Shards extends KeyedServer implements ScriptServers {
     this.#supported ??= infosOf(this.port, (end) => this.keyOf(key + end))
       .then(refuseUnsupported)
       .catch((error: unknown) => {
-        // The server did not answer, or another one may answer later.
+        // The next call asks again: the server did not answer, or another server may answer by then.
         if (isLockError(error) || !isLockError(meaning(error, 'say which server it is'))) this.#supported = undefined;
         if (isLockError(error)) throw error;
       });

@@ -15,11 +15,11 @@ import { ASK, STORE } from './scripts.generated.ts';
 import { hintKeyOf, type Shards, valueKeyOf } from './server.ts';
 import { readAttempt, readValue, releaseArgs, US_PER_MS } from './wire.ts';
 
-/** An age above that of any value, µs. lua/values.lua has it, too. */
+/** An age above that of any value, µs. It is `ANY_AGE` of lua/values.lua. */
 const MAX_AGE_US = 1e16;
 /** The script `store` adds this to its reply if it stored the value. */
 const STORED = 4;
-/** The time for which an estimate of the server's clock is good: NTP, which slews by up to 500 ppm, makes it 5 ms wrong by then. */
+/** The time for which an estimate of the server's clock is used: NTP slews a clock by up to 500 ppm, which is 5 ms by then. */
 const CLOCK_ESTIMATE_MS = 10_000;
 
 /** The values under the keys of locks, each in a key beside the lock, which expires. */
@@ -37,7 +37,7 @@ export class RedisValues implements Values {
       if (stored === null) return rememberedIn(undefined, 0);
       const record = readRecord(String(stored), US_PER_MS);
       const now = this.#shards.clocks.of(key).lately(CLOCK_ESTIMATE_MS);
-      // The server drops what is over, by its own clock. But attempts may count for longer than the value beside them, and a value for less.
+      // The server drops the key when both the value and its attempts are over. So a key whose attempts count for longer may have an old value.
       const isDropped = record.counts <= record.until && record.until - record.at > MIN_VALUE_TTL_MS;
       if (now !== undefined && (isDropped || record.until <= now)) return rememberedIn(record, now);
       return this.#shards.learnTime(key).then((time) => rememberedIn(record, time));

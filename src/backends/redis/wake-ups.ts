@@ -1,29 +1,30 @@
 import type { Claim, Wake } from '../../core/index.ts';
 import { leftIn } from '../shared/record.ts';
 import { BufferedClaims } from '../shared/waiting-claims.ts';
-import { Channel, type ChannelNeeds, Impossible, shardedChannel, Unheard } from './channel.ts';
+import { Channel, type ChannelNeeds, Impossible, shardedChannel, Undelivered } from './channel.ts';
 import { type Listening, type Port, slotOf } from './port.ts';
 import type { Shards } from './server.ts';
 import { readMessage } from './wire.ts';
 
-/** The place of the channel, if the process needs only one. */
-const ANYWHERE = '';
-/** The number of names that are tried until one lies in a slot of the wanted server. */
+/** Stands for the server of the channel if the process needs only one. */
+const ANY_NODE = '';
+/** The number of names that are tried until the slot of one is at the wanted server. */
 const MAX_NAMES = 20_000;
+
 /**
- * The channels on which the grants and the evictions of this process arrive. One on one connection serves all keys of one server. An ordinary
- * message in a Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
- * has a sharded channel at each primary on whose keys it waits, or which it has held for a while, and only that primary and its replicas pass on its messages. Sharded
- * messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
+ * The channels on which grants and evictions are sent to this process. With one server, one channel on one connection serves all keys. In a
+ * Cluster an ordinary message goes to every node, so a hand-over would cost as many messages as there are nodes. So in a Cluster the
+ * process has a sharded channel at each primary on whose keys it waits or has long holds, and only that primary and its replicas pass on
+ * the messages. Sharded messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
  */
 export class WakeUps {
   readonly #shards: Shards;
   readonly #port: Port;
-  /** The claims that wait, and the holds that are to hear of their eviction. */
+  /** The claims that wait, and the holds that are notified of their eviction. */
   readonly #waiting: BufferedClaims;
-  /** The channels by server, each with the last key that was asked for there, and whether the last proof was not heard. */
-  readonly #channels = new Map<string, { readonly channel: Channel; key: string; unheard: boolean }>();
-  /** The reason why ordinary messages are used in a Cluster; undefined if sharded ones are, or if there is one server. */
+  /** The channels by server, each with the last key of that server, and whether the last probe on the channel did not arrive. */
+  readonly #channels = new Map<string, { readonly channel: Channel; key: string; undelivered: boolean }>();
+  /** Why ordinary messages are used in a Cluster. Undefined if sharded messages are used, or if there is one server. */
   whyOrdinary: string | undefined;
   #isSharded: boolean;
 
@@ -37,9 +38,9 @@ export class WakeUps {
   }
 
   /**
-   * Gives the channel on which a claim wants its grant, behind a sign: `!` where it is open at the one server, `?` where a missing listener
-   * proves nothing, since it is not open or may be open at another node, `*` for a sharded one. If the key has another server since the claim
-   * was watched, its channel there is opened.
+   * Gives the channel on which a claim wants its grant, behind a sign. `!`: the channel is open at the only server. `*`: it is sharded. `?`: it is
+   * not open yet, or may be open at another node, so a server where nobody listens must not take the process for dead. If the key has
+   * moved to another server since the claim was watched, the channel of that server is opened.
    */
   channelOf({ key, id }: Claim): string {
     const channel = this.#channelAt(key);
@@ -48,7 +49,7 @@ export class WakeUps {
     return sign + channel.name;
   }
 
-  /** Watches at once where the channel is open. It rejects where the channel cannot be opened now; the claim is polled then. */
+  /** Watches at once if the channel is open. Rejects if the channel cannot be opened now; core then asks again and again. */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
     if (this.#channelAt(claim.key).isOpen) return this.#waiting.watchSince(claim, wake, age);
     return this.listen(claim.key).then(() => this.#waiting.watch(claim, wake));
@@ -58,7 +59,7 @@ export class WakeUps {
   async listen(key: string): Promise<void> {
     const channel = this.#channelAt(key);
     await channel.listen().catch((error: unknown) => {
-      // In the meantime sharded messages were found to be impossible, and another channel serves this key.
+      // In the meantime sharded messages may have turned out to be impossible, so that another channel serves this key.
       const other = this.#channelAt(key);
       if (other === channel) throw error;
       return other.listen();
@@ -71,12 +72,12 @@ export class WakeUps {
   }
 
   #channelAt(key: string): Channel {
-    const place = this.#isSharded ? this.#shards.nodeOf(key) : ANYWHERE;
-    let known = this.#channels.get(place);
+    const node = this.#isSharded ? this.#shards.nodeOf(key) : ANY_NODE;
+    let known = this.#channels.get(node);
     if (!known) {
-      const needs = place === ANYWHERE ? this.#everywhere() : this.#shard(place);
-      known = { channel: new Channel(needs, this.#shards.clock), key, unheard: false };
-      this.#channels.set(place, known);
+      const needs = node === ANY_NODE ? this.#everywhere() : this.#shard(node);
+      known = { channel: new Channel(needs, this.#shards.clock), key, undelivered: false };
+      this.#channels.set(node, known);
     }
     known.key = key;
     return known.channel;
@@ -86,7 +87,7 @@ export class WakeUps {
     const name = `${this.#shards.prefix}:wake:${this.#shards.clock.id()}`;
     return {
       name: () => name,
-      listen: (channel, heard, lost) => this.#port.listen(channel, heard, lost),
+      listen: (channel, onMessage, lost) => this.#port.listen(channel, onMessage, lost),
       onConnection: this.#port.onConnection,
       isWanted: () => this.#waiting.size > 0,
       wakeAll: () => this.#waiting.wakeAll(),
@@ -94,33 +95,33 @@ export class WakeUps {
     };
   }
 
-  #shard(place: string): ChannelNeeds {
+  #shard(node: string): ChannelNeeds {
     const name = `${this.#shards.prefix}:wake:${this.#shards.clock.id()}`;
-    const here = (claim: { readonly key: string }): boolean => this.#shards.nodeOf(claim.key) === place;
+    const here = (claim: { readonly key: string }): boolean => this.#shards.nodeOf(claim.key) === node;
     let tried = 0;
     return {
-      // Gives a name whose slot this server has. The next name has another slot, since that of the last one may have moved.
+      // Gives a name whose slot is at this server. Each call gives a name with another slot, since the last slot may have moved.
       name: () => {
         for (const end = tried + MAX_NAMES; tried < end; ) {
           const channel = `${name}:${tried++}`;
-          if (this.#port.nodeOf(slotOf(channel)) === place) return channel;
+          if (this.#port.nodeOf(slotOf(channel)) === node) return channel;
         }
         return name;
       },
-      listen: (channel, heard, lost) => this.#listenToShard(place, channel, heard, lost),
+      listen: (channel, onMessage, lost) => this.#listenToShard(node, channel, onMessage, lost),
       isWanted: () => [...this.#waiting.values()].some(({ claim }) => here(claim)),
       wakeAll: () => this.#waiting.wakeAll(here),
       deliver: (message) => this.#deliver(message),
     };
   }
 
-  #listenToShard(place: string, channel: string, heard: (message: string) => void, lost: () => void): Listening {
-    const known = this.#channels.get(place)!;
+  #listenToShard(node: string, channel: string, onMessage: (message: string) => void, lost: () => void): Listening {
+    const known = this.#channels.get(node)!;
     const key = this.#shards.keyOf(known.key);
-    const { ready, hangUp } = shardedChannel(this.#port, channel, key, heard, lost, this.#shards.clock);
+    const { ready, hangUp } = shardedChannel(this.#port, channel, key, onMessage, lost, this.#shards.clock);
     const judge = (error: unknown): never => {
-      const again = error instanceof Unheard && !known.unheard;
-      known.unheard = error instanceof Unheard;
+      const again = error instanceof Undelivered && !known.undelivered;
+      known.undelivered = error instanceof Undelivered;
       if (error instanceof Impossible && !again) this.#useOrdinary(error.message);
       throw error;
     };
@@ -143,7 +144,7 @@ export class WakeUps {
     if ('evicted' in message) waiter.wake();
     else if ('grant' in message) waiter.wake(message.grant);
     else {
-      // The message may have lain unread for long, while this process stood still.
+      // If this process stood still, the message is old by now.
       const time = this.#shards.clocks.of(waiter.claim.key).in(0);
       waiter.wake(undefined, leftIn(message.value, time ?? Number.POSITIVE_INFINITY));
     }

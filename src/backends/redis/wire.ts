@@ -3,7 +3,7 @@ import { type Layout, layouts, NO_TOKEN } from './layout.ts';
 
 type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
 
-/** Makes a writer of texts of this layout. It fills a number up with zeros to the width of its field. */
+/** Makes a writer of texts of this layout. It pads a number with zeros to the width of its field. */
 function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => string {
   const names = [...Object.keys(fixed), ...Object.keys(words)] as (keyof Fields<L>)[];
   const widths = names.map((name) => fixed[name as string] ?? 0);
@@ -22,8 +22,7 @@ export const US_PER_MS = 1_000;
 
 /**
  * Gives the arguments of the script `attempt`.
- * @param notAfter the last moment at which the server may grant it, ms by the server's clock. 0 makes every server answer that it is too
- * late
+ * @param notAfter the last moment at which the server may grant the claim, ms by the server's clock; with 0 it is always too late
  * @param remember ms for which a key that nobody uses keeps its last token
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
@@ -45,8 +44,8 @@ export function renewArgs(claim: Claim, remember: number): string[] {
 export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
 
 /**
- * Whether a reply among others in one script is an error of its own. Integers are strings, and strings buffers, where the client is set so
- * (`stringNumbers`, `typeMapping`).
+ * Whether the reply to one request of a script is an error. By options of the client (`stringNumbers`, `typeMapping`) integers may be strings, and
+ * strings buffers.
  */
 export const isFailure = (reply: unknown): boolean => String(reply)[0] === '!';
 
@@ -82,7 +81,7 @@ export function readRenewal(reply: unknown, ttl: number): Renewal | undefined {
   return text === '1' ? { validFor: ttl } : text === '0' ? 'gone' : 'unknown';
 }
 
-/** Reads a value as the scripts give it: with the times at which its age began and it ends, µs. */
+/** Reads a value as the scripts give it. @param since the time at which its age began, µs; `ends`: when it expires, µs */
 export const readValue = (token: unknown, since: unknown, ends: unknown, text: unknown) => ({
   text: String(text),
   token: BigInt(String(token)),
@@ -90,7 +89,7 @@ export const readValue = (token: unknown, since: unknown, ends: unknown, text: u
   until: Number(ends) / US_PER_MS,
 });
 
-/** A message for one claim: its grant, a value, or that it was evicted. Without a value the claim has to ask for it. */
+/** A message for one claim: its grant, a value, or that it was evicted. Without the value the claim has to ask. */
 export type ClaimMessage = { readonly id: string } & (
   | { readonly grant: Grant }
   | { readonly value: ReturnType<typeof readValue> | undefined }
@@ -106,6 +105,6 @@ export function readMessage(message: string): ClaimMessage | undefined {
   if (kind === 'evicted') return { id, evicted: true };
   if (kind !== 'grant') return { id, value: token ? readValue(token, second, third, text ?? '') : undefined };
   if (!token) return undefined;
-  // It is good for so long since the last answered attempt.
+  // `validFor` counts from the last answered attempt.
   return { id, grant: { granted: true, token: BigInt(token), tokenCount: Number(third), validFor: Number(second) } };
 }

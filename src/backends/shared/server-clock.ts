@@ -1,13 +1,13 @@
 import type { Clock } from '../../core/index.ts';
 
 /**
- * A server's clock as its answers tell it, so that the server can refuse what comes too late. An answer says what the clock showed
- * between sending and receiving, so it is ahead of ours by `time - received` to `time - sent` (Cristian 1989). The lower bound is kept: a
- * limit computed from it is too early by a round trip at worst, never too late.
+ * An estimate of a server's clock by its answers, so that the server can refuse what comes too late. An answer has the time of the server between
+ * sending and receiving. So the server's clock is ahead of ours by `time - received` to `time - sent` (Cristian 1989). The lower bound is
+ * kept: a limit that is computed from it is too early by a round trip at worst, never too late.
  */
 export class ServerClock {
   readonly #clock: Clock;
-  /** The server's clock is ahead of ours by at least this many ms. */
+  /** The least number of ms by which the server's clock is ahead of ours. */
   #ahead: number | undefined;
   #learned = Number.NEGATIVE_INFINITY;
 

@@ -9,7 +9,7 @@ import { sharedFleet } from './shared-fleet.ts';
 describeOn('redis', 'what redis tells a waiter', () => {
   const here = sharedFleet();
 
-  test.each(['a:mail:3:b', 'mail:2', ':mail:3:'])('is told with the prefix %j, too', async (prefix) => {
+  test.each(['a:wake:3:b', 'wake:2', ':wake:3:'])('is told with the prefix %j, too', async (prefix) => {
     const backend = await here.fleet.backend('ioredis', { prefix });
     const [holder, waiter] = [wish('prefixed'), wish('prefixed')];
     await using mail = await Mail.of(backend, waiter);
