@@ -1,18 +1,18 @@
 -- @part attempt
--- `now` and `time` are the including script's.
+-- The script that includes this defines `now` and `time`.
 
--- How many of `tokenCount` tokens from `first` on are behind the clock; one at the least.
+-- How many of `tokenCount` tokens from `first` on are behind the clock; at least one.
 local function behind(first, tokenCount)
   local passed = time - first + 1
   return passed < 1 and '0001' or passed < tokenCount + 0 and $sole.tokenCount.format(passed) or tokenCount
 end
 
--- Tokens for a new claim: the first, how many, and the last. They are the clock's last µs, as many as are asked for, or as
--- there are since the last token given. So no use of them shows one before its time, and a key that lost its
--- data, of which nothing is known but the clock, begins above all of them.
--- What a quorum proposes is taken as it is, ahead of the clock if need be (then it is one token). But where nothing is known,
--- only if it is hardly behind the clock, so that servers whose clocks differ can agree on one number; an older one may be
--- below what was forgotten.
+-- Tokens for a new claim: the first, how many, and the last. They are the last µs of the clock, as many as are asked for, or as
+-- there are since the last token given. So no token is ahead of the clock, and if the data of a key is lost, its next token, which
+-- is the time, is above all earlier ones.
+-- The token that a quorum proposes is given as it is, even ahead of the clock (then it is one token). If the last token is not
+-- known, the proposal counts only if it is at most a second behind the clock: then servers whose clocks differ can agree on one
+-- number, while an older proposal may be below a forgotten token.
 local function tokens(last, asked)
   local tokenCount, first, proposed = asked:sub($asked.tokenCount), nil, nil
   if asked:byte($asked.minToken.at) ~= 45 then proposed = asked:sub($asked.minToken) end -- 45: a dash
@@ -34,13 +34,13 @@ local function set_sole(lock, token, tokenCount, claim, keep)
   return token .. ' ' .. now .. ' ' .. tokenCount
 end
 
--- Takes a lock that nobody holds. `last`: the last token given, if that is known.
+-- Takes a lock that nobody holds. `last`: the last token given, if it is known.
 local function take(lock, last, asked, keep)
   local token, tokenCount = tokens(last, asked)
   return set_sole(lock, token, tokenCount, asked:sub($asked.words), keep)
 end
 
--- Attempts a claim on a key that has holders or waiters. Defined at the first such claim of a script.
+-- Gives the function that attempts a claim on a key with holders or waiters. A script defines it at the first such claim.
 local function contention()
   local rule = queue_rule()
 
@@ -48,7 +48,7 @@ local function contention()
     return ('0 %s %d %d'):format(now, ahead, math.ceil((expiry - time) / 1000))
   end
 
-  -- Tokens for a claim that is raised to what a quorum proposes, where that is more: the first, how many, and the last.
+  -- The tokens of a claim, raised to the token that a quorum proposes if that is more: the first, how many, and the last.
   local function raised(token, tokenCount, asked)
     local last = token + tokenCount - 1
     if asked:byte($asked.minToken.at) == 45 or asked:sub($asked.minToken) <= token then return token, tokenCount, last end
@@ -58,16 +58,16 @@ local function contention()
     return proposed, given, proposed + given - 1
   end
 
-  -- It is alone there itself, until `expiry`.
+  -- Repeats the attempt of the claim that is alone, until `expiry`.
   local function again(lock, value, expiry, asked, keep)
     local id, units, capacity, ttl, channel, label = asked:match($asked[id, units, capacity, ttl, channel, label])
     local token, tokenCount = raised(value:sub($sole.token), value:sub($sole.tokenCount), asked)
-    -- Never sooner than a renewal confirmed.
-    local left = math.max(ttl, math.ceil((expiry - time) / 1000))
-    return set_sole(lock, token, tokenCount, $claim{id, units, capacity, ttl = left, channel, label}, keep + left - ttl)
+    -- The hold never expires sooner than a renewal confirmed.
+    local remaining = math.max(ttl, math.ceil((expiry - time) / 1000))
+    return set_sole(lock, token, tokenCount, $claim{id, units, capacity, ttl = remaining, channel, label}, keep + remaining - ttl)
   end
 
-  -- Its hold or its place in a queue as it stands, or a new one at the end.
+  -- Attempts a claim in a queue: keeps its hold or its entry, or enters it at the end.
   local function enter(queue, id, units, capacity, ttl, asked, keep)
     local waits = asked:sub($asked.queue) == '1'
     local served = rule.settle(queue, id)
@@ -142,15 +142,15 @@ local function attempt(key, asked, keep)
 end
 
 -- @script attempt
--- Takes holds or, if asked to, takes or keeps places: any number of claims, each on its own. Repeating one is harmless and
--- a sign of life.
+-- Attempts any number of claims, each on its own: takes a hold or, if the claim may queue, takes or keeps its entry in the queue.
+-- A repeated attempt changes nothing else, and is a sign of life.
 --   KEYS  per claim: lock; of a Cluster, then the others (see src/backends/redis/server.ts)
 --   ARGV  per claim: what is asked (`asked` of src/backends/redis/layout.ts), ms to keep the key
 --   ->    per claim, and of one claim by itself:
 --         granted    "<token> <now> <tokenCount>"
 --         refused    "0 <now> <how many are ahead> <ms to the earliest expiry among the holders>"
 --         late       "-1 <now>"
---         ask again  "-2 <now>": too many have to be passed for one script; it goes on from there
+--         ask again  "-2 <now>": one script cannot skip so many dead claims; the next one goes on from there
 --         failed     "! <error>"
 -- @include lock
 local now = clock()
@@ -160,8 +160,8 @@ local time = tonumber(now)
 return answer(attempt, 2)
 
 -- @script pass
--- Gives up a hold or a place and, in the same step, lets the process's next claim stand in the queue. The release is never too
--- late; the next claim may be.
+-- Releases a claim and, in the same step, attempts the next claim of the process. A release is never too late; the next claim
+-- may be.
 --   KEYS  lock; of a Cluster, then the others
 --   ARGV  what `release` takes, then what `attempt` takes for the next claim
 --   ->    the reply of `release` and that of `attempt`

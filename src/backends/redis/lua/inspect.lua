@@ -1,25 +1,25 @@
--- @part standing
--- A claim as a listing has it: <1 held or 0> <token> <expiry> <units> <capacity> <label>; nil where it has expired. Ids and channels
--- stay here. `time` is the including script's.
-local function standing(held, record, holds_until)
+-- @part entry
+-- A claim in a listing: <1 held or 0> <token> <expiry> <units> <capacity> <label>; nil if it has expired. Ids and channels are not
+-- shown. The script that includes this defines `time`.
+local function entry(held, record, holds_until)
   local units, capacity, ttl, label = record:match($record[units, capacity, ttl, label])
   local expiry = holds_until or record:sub($record.seen) + ttl * 1000
   if expiry <= time then return nil end
-  -- Formatted, the label would end at a zero byte.
+  -- The format would end the label at a zero byte.
   return ('%d %s %.0f %s %s '):format(held, record:sub($record.token), expiry, units, capacity) .. label
 end
 
 -- @part portion
--- A portion of a queue, so that no script is long: holders first, those whose lease ends soonest before the others, since a renewal
--- moves one on to where it is still met; then waiters. A place is `h <score> <n>`, where the next portion begins with the
--- nth of the holders of that score, or `w <score>`, behind the waiter of that score.
+-- A portion of a queue, so that no script is long: first the holders, by their expiry, then the waiters. A renewal moves a holder to a
+-- later expiry, so no holder is missed. A cursor says where the next portion begins: `h <score> <n>`, at the nth of the holders with
+-- that score, or `w <score>`, behind the waiter with that score.
 local PORTION = 500
 
--- Gives ids and scores in turn, and the place of what follows; nil where nothing does.
-local function portion(lock, place)
-  local score, skipped = place:match('^h (%S+) (%d+)$')
+-- Gives ids and scores in turn, and the cursor of the next portion; nil if there is none.
+local function portion(lock, cursor)
+  local score, skipped = cursor:match('^h (%S+) (%d+)$')
   local found
-  if place == '' or score then
+  if cursor == '' or score then
     skipped = tonumber(skipped or 0)
     found = redis.call('ZREVRANGEBYSCORE', lock .. ':queue', score or 0, '-inf', 'WITHSCORES', 'LIMIT', skipped, PORTION)
     if #found < 2 * PORTION then return found, 'w 0' end
@@ -31,49 +31,49 @@ local function portion(lock, place)
     end
     return found, ('h %s %d'):format(last, same)
   end
-  found = redis.call('ZRANGEBYSCORE', lock .. ':queue', '(' .. place:sub(3), '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
+  found = redis.call('ZRANGEBYSCORE', lock .. ':queue', '(' .. cursor:sub(3), '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
   return found, #found == 2 * PORTION and 'w ' .. found[#found] or nil
 end
 
 -- @script inspect
--- The holders and waiters of one key, a portion at a time. Reads only.
+-- The holders and waiters of one key, a portion at a time. It only reads.
 --   KEYS  lock; of a Cluster, then the others
 --   ARGV  where to begin: nothing, or what the last portion named
---   ->    now, where to go on (nothing: that was all), then each living claim (the part `standing`)
+--   ->    now, where the next portion begins ('' if there is none), then each living claim (the part `entry`)
 -- @include lock
 local now = clock()
 local time = tonumber(now)
--- @include standing
+-- @include entry
 -- @include portion
 local value = redis.call('GET', KEYS[1])
 local kind = kind_of(value)
-if kind == $sole then return { now, '', standing(1, value:sub($sole.token.at)) } end
+if kind == $sole then return { now, '', entry(1, value:sub($sole.token.at)) } end
 if kind ~= $queue then return { now, '' } end
 local found, rest = portion(KEYS[1], ARGV[1])
 local replies = { now, rest or '' }
 for i = 1, #found, 2 do
   local score = tonumber(found[i + 1])
   local record = redis.call('HGET', KEYS[1] .. ':claims', found[i])
-  replies[#replies + 1] = record and standing(score < 0 and 1 or 0, record, score < 0 and -score or nil)
+  replies[#replies + 1] = record and entry(score < 0 and 1 or 0, record, score < 0 and -score or nil)
 end
 return replies
 
 -- @script list
--- Which of many keys have a holder. Reads only.
+-- Finds out which of many keys have a holder. It only reads.
 --   KEYS  locks
---   ->    now, then for each that is not free its place in KEYS, from 0, and the claim that is alone there
---         (the part `standing`), nothing where there is a queue, which `inspect` reads, or "! <error>"
+--   ->    now, then for each key that is not free its index in KEYS, from 0, and the claim that is alone there
+--         (the part `entry`), nothing where there is a queue, which `inspect` reads, or "! <error>"
 -- @include lock
 local now = clock()
 local time = tonumber(now)
--- @include standing
+-- @include entry
 local replies = { now }
 
 local function look(key)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
   if kind == $free then return nil end
-  return kind == $queue and '' or standing(1, value:sub($sole.token.at))
+  return kind == $queue and '' or entry(1, value:sub($sole.token.at))
 end
 
 for i, key in ipairs(KEYS) do

@@ -1,11 +1,11 @@
 -- @part lock
--- What every script knows of a lock. A lock without a queue is one string, so that the common case is one read and one write. Its
--- places are those of src/backends/redis/layout.ts: `$sole.token` is where a claim that is alone has its token.
--- Tokens are times, so that they grow even over a loss of the data. A key that nobody uses is remembered for a while
--- (`remember`, ms), and until its last token is behind the clock.
+-- What every script knows of a lock. A lock without a queue is one string, so that the common case is one read and one write. The
+-- fields of the string are those of src/backends/redis/layout.ts: `$sole.token` is the token of a claim that is alone.
+-- Tokens are times, so that they grow even if the data is lost. A key that nobody uses is kept for a while (`remember`, ms), and
+-- until its last token is behind the clock.
 -- The two other keys of a lock are named after it and share its hash tag, so that a command names one key, not three.
--- Every call of a script defines its functions again, at about a tenth of a microsecond each. So those of a queue are defined where
--- one is met.
+-- Every call of a script defines its functions again, at about a tenth of a microsecond each. So a script defines the functions of
+-- a queue when it meets the first queue.
 
 -- The server's time, in digits.
 local function clock()
@@ -15,7 +15,7 @@ end
 
 local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
 
--- Which of the three it is: free, sole, or a queue. Raises what the server said instead of it, and what is not ours.
+-- The kind of a lock's string: free, sole, or a queue. Raises the error of the server, and an error for a string that is not ours.
 local function kind_of(value)
   if not value then return $free end
   if value.err then error(value.err, 0) end
@@ -24,25 +24,24 @@ local function kind_of(value)
   return kind
 end
 
--- One of several requests: what goes wrong is its own reply. The server raises text or a table. Since 7 its own `pcall` leaves the
--- text of a table (`luaRedisPcall` in its script_lua.c); before, it hands the table on.
--- What is wrong with the whole server, or with its place among others, and not with one key, is a table, to be the reply of the
--- whole script: an error as the server words it, so that the client's own logic sees it (ioredis' reconnectOnError, node-redis
--- behind sentinels).
+-- Answers one of several requests: an error is the reply to this request only. The server raises text or a table. Since 7 its own
+-- `pcall` gives the text of a table (`luaRedisPcall` in its script_lua.c); before, it gives the table.
+-- An error of the whole server, not of one key, is given as a table, which becomes the reply of the whole script. It has the words of
+-- the server, so that the client's own logic knows it (ioredis' reconnectOnError, node-redis behind sentinels).
 local function safely(act, key, asked, keep)
   local done, reply = pcall(act, key, asked, keep)
   if done then return reply end
   local of_server = { READONLY = true, MISCONF = true, NOREPLICAS = true, LOADING = true, MASTERDOWN = true, CLUSTERDOWN = true }
   local text = type(reply) == 'table' and reply.err or tostring(reply)
   text = text:gsub('^@user_script: ?%d+: ', '')
-  -- Before 7 it may stand behind more of a position; ERR, which may stand before that, has three letters.
+  -- Before 7 there may be more of a position before the code, and before that ERR, which has only three letters.
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
   return '! ' .. text
 end
 
--- Answers the requests of one script, each of `width` arguments. The reply to a single one stands by itself: an array costs the
--- server one write more than the answer.
+-- Answers the requests of one script, each of `width` arguments. The reply to a single request is no array, which would cost the
+-- server one more write.
 local function answer(act, width)
   if #ARGV == width then return safely(act, KEYS[1], ARGV[1], ARGV[2]) end
   local replies = {}

@@ -1,33 +1,33 @@
 -- @part queue
--- `ahead`: the last token is ahead of the clock, by a quorum's proposal, or a clock that was set back.
+-- `ahead`: the last token is ahead of the clock, since a quorum proposed it, or the clock was set back.
 local function set_free(lock, free, remember, ahead)
   local set = ahead and redis.pcall('SET', lock, free, 'KEEPTTL') or redis.pcall('SET', lock, free, 'PX', remember)
-  -- Short of memory, SET is refused and DEL is not. The next token is still the engine's time.
+  -- A server that is short of memory refuses SET, but not DEL. Without the last token, the next one is the time.
   if set.err then redis.call('DEL', lock) end
 end
 
--- The rule over a queue of several (src/core/contract/admission.ts): a claim is admitted when all units taken up to and including it
--- fit the smallest capacity named among them. The admitted are a prefix, so what is known of them is a sum, in the lock's string
--- (`queue` of src/backends/redis/layout.ts). Besides it there are:
+-- The rule of a queue (src/core/contract/admission.ts): a claim is admitted if all units that it and the claims before it take fit
+-- the smallest capacity named among them. The admitted claims are the first ones of the queue, so the lock's string needs only sums
+-- over them (`queue` of src/backends/redis/layout.ts). Two more keys have the claims:
 --   queue   sorted set of ids: holders below zero, at minus their expiry; waiters above, at their token
 --   claims  hash: id -> record
--- Defined where the first queue of a script is met, since most scripts meet none.
+-- A script defines the rule when it meets the first queue, since most scripts meet none.
 local rule_of_queue
 local function queue_rule()
   if rule_of_queue then return rule_of_queue end
-  -- Wider than any capacity.
+  -- More than any capacity.
   local UNLIMITED = 2147483648
-  -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL_MS of the contract). A grant sent there
-  -- is good for no longer, until its process renews it: it may be dead.
+  -- A process that may listen at another node is taken for dead after so many µs without an attempt (PLACE_TTL_MS of the contract). A
+  -- grant that is sent to it expires by then, too, unless the process renews it.
   local SILENCE_US = 6000000
-  -- How many holders one script counts again, at most.
+  -- The most holders that one script counts again.
   local MAX_RECOUNTED = 500
-  -- Capacities that are counted apart.
+  -- The most capacities that are counted separately.
   local MAX_CAPACITIES = 8
-  -- The keys are made to live longer in steps of this.
+  -- The expiry of the keys is moved in steps of this.
   local SPARE_MS = 300000
-  -- How many one script may pass or admit, over all it is asked: a few ms of the server's time. The next one goes on from there.
-  -- Meanwhile too few are admitted, never too many.
+  -- How many claims one script may skip or admit, over all its requests: a few ms of the server's time. The next script goes on from
+  -- there. Meanwhile too few claims are admitted, never too many.
   local steps_left = 50
 
   local function units_of(record)
@@ -35,7 +35,7 @@ local function queue_rule()
     return tonumber(units), tonumber(capacity), record:sub($record.seen) + ttl * 1000, channel
   end
 
-  -- Where the widest that is not wider than this one stands among the capacities; -1 if they all are.
+  -- The index of the largest of the capacities that is not above this one; -1 if all are above it.
   local function place_of(capacities, capacity)
     local at = #capacities - 1
     while at > 0 and capacities[at] > capacity do at = at - 2 end
@@ -54,7 +54,7 @@ local function queue_rule()
     table.insert(capacities, at + 2, capacity)
     table.insert(capacities, at + 3, 1)
     if #capacities > 2 * MAX_CAPACITIES then
-      -- Too small a capacity only admits fewer.
+      -- The two largest are counted as one. A capacity that is too small only admits fewer claims.
       local named = table.remove(capacities)
       table.remove(capacities)
       capacities[#capacities] = capacities[#capacities] + named
@@ -67,7 +67,7 @@ local function queue_rule()
     queue.taken, queue.capacities, queue.capacity, queue.exact, queue.exclusive = 0, {}, UNLIMITED, UNLIMITED, nil
   end
 
-  -- The queue of a lock, from its string: `sole`, which becomes a queue, or one already.
+  -- Reads the queue of a lock from its string. A `sole` claim becomes a queue.
   local function open(lock, value, now, remember)
     local queue = {
       lock = lock,
@@ -76,14 +76,14 @@ local function queue_rule()
       time = tonumber(now),
       remember = remember,
       last = value:sub($queue.token) + value:sub($queue.tokenCount) - 1,
-      keep = 0, -- ms at which the three keys vanish
+      keep = 0, -- the time at which the three keys expire, ms
       latest = 0, -- the latest expiry set here
       earliest = nil, -- the earliest expiry among the holders
-      empty = false, -- nobody is left
-      more = false, -- the portion was used up before all was done
+      empty = false, -- nobody holds or waits
+      more = false, -- the script may do no more, and there is more to do
     }
-    -- The units taken; the capacities that the holders named, the smallest first, and how many named each, in turn; the smallest of
-    -- them; below what they are exact; the holder that leaves no unit, if there is one.
+    -- Sets the units taken; the capacities that the holders named, each followed by how many named it, the smallest first; the
+    -- smallest of them; the capacity below which they are exact; and the holder that takes all units, if there is one.
     take_none(queue)
     if value:sub($queue.kind) == $queue then
       local taken, capacities, exact, keep, exclusive = value:match($queue[taken, capacities, exact, keep, exclusive])
@@ -101,7 +101,7 @@ local function queue_rule()
       local id = record:match($record[id])
       queue.latest = expiry
       take_units(queue, units, capacity, id, expiry)
-      -- What a lock that was deleted by hand, or evicted, may have left: possibly much, which UNLINK frees behind the scenes.
+      -- If somebody deleted the lock's string, old keys may be there. They may be large, and UNLINK frees them in the background.
       redis.call('UNLINK', queue.key, queue.claims)
       redis.call('HSET', queue.claims, id, record)
       redis.call('ZADD', queue.key, -expiry, id)
@@ -125,7 +125,7 @@ local function queue_rule()
     redis.call('SET', queue.lock, state, 'PXAT', queue.keep)
   end
 
-  -- Removes a hold or a place; 1 if it was alive. The queue is to be settled after it.
+  -- Removes a claim. Gives 1 if it was alive. The caller settles the queue after it.
   local function remove(queue, id)
     if id == queue.exclusive then
       take_none(queue)
@@ -146,8 +146,7 @@ local function queue_rule()
     if score < 0 then
       expiry = -score
       queue.taken = queue.taken - units
-      -- Where two capacities are counted as one, the wider one goes first, no matter which holder leaves. So each holder that stays
-      -- has one here that is no wider than its own.
+      -- If several capacities are counted as one, each remaining holder still has a count at a capacity that is not above its own.
       local capacities = queue.capacities
       local at = place_of(capacities, capacity)
       if at > 0 then capacities[at + 1] = capacities[at + 1] - 1 end
@@ -160,8 +159,8 @@ local function queue_rule()
     return expiry > queue.time and 1 or 0
   end
 
-  -- Counts the sum and the capacities again, where the smallest may not be exact. With many holders both stay until there are fewer:
-  -- the sum is too large, the capacity too small, if they are wrong.
+  -- Counts the units and the capacities again, when the smallest capacity may not be exact. With too many holders it changes nothing:
+  -- if the counts are wrong, the units are too many and the capacity is too small.
   local function recount(queue)
     if redis.call('ZCOUNT', queue.key, '-inf', '(0') > MAX_RECOUNTED then return end
     take_none(queue)
@@ -176,9 +175,9 @@ local function queue_rule()
     end
   end
 
-  -- Removes holders whose lease is over. The sum starts from nothing whenever nobody holds, so that no damage to it lasts.
+  -- Removes holders whose lease is over. Whenever nobody holds, the sum starts at 0, so that a damaged sum does not last.
   local function sweep(queue)
-    -- No unit is taken where nobody holds: damage makes the sum too large, never too small.
+    -- A damaged sum is too large, never too small. So if it is 0, nobody holds.
     while queue.taken > 0 do
       local first = redis.call('ZREVRANGEBYSCORE', queue.key, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
       queue.earliest = first[2] and -tonumber(first[2])
@@ -196,36 +195,35 @@ local function queue_rule()
     take_none(queue)
   end
 
-  -- A channel begins with a sign: `!` where its process surely listens at this server, `?` where it may not, `*` where it is a
-  -- sharded one. Gives how many listen.
+  -- Sends a message. A channel begins with a sign: `!` if its process listens at this server, `?` if it may listen elsewhere, `*` if the
+  -- channel is sharded. Gives the number of listeners.
   local function send(channel, message)
-    -- The server counts its own listeners only, but replicates a PUBLISH: who still listens at an old primary, a replica by now,
-    -- would take for a grant what was counted as unheard, and given to the next one.
+    -- The server counts only its own listeners, but would replicate a PUBLISH. Then a process that still listens at an old primary, now
+    -- a replica, would get a grant that was counted as not received, and given to the next claim.
     redis.set_repl(redis.REPL_NONE)
-    local heard = redis.pcall(channel:sub(1, 1) == '*' and 'SPUBLISH' or 'PUBLISH', channel:sub(2), message)
+    local listeners = redis.pcall(channel:sub(1, 1) == '*' and 'SPUBLISH' or 'PUBLISH', channel:sub(2), message)
     redis.set_repl(redis.REPL_ALL)
-    return heard
+    return listeners
   end
 
-  -- Whether the process of this channel may be dead, or may listen to it at another node. It listens to a sharded channel at one
-  -- node: if that is this one, no other passes the message on. (An error is a right that is missing.)
+  -- Whether the process of this channel may be dead, or may listen at another node. It listens to a sharded channel at one node only.
+  -- (If a right is missing, the reply is an error, which counts as no listener.)
   local function in_doubt(channel)
     local sign = channel:sub(1, 1)
     return sign == '?' or sign == '*' and (redis.pcall('PUBSUB', 'SHARDNUMSUB', channel:sub(2))[2] or 0) == 0
   end
 
-  -- Sends a claim its grant: its id, its token, the ms it is good for since its last sign of life, and how many tokens from that one
-  -- on are its own. If the slot of a sharded channel has moved, the error means that the claim will ask. False if its process is
-  -- gone.
+  -- Sends a claim its grant: its id, its token, the ms for which it is good since its last sign of life, and how many tokens from that
+  -- token on are its own. Gives false if its process is gone.
   local function notify(id, record, expiry, channel)
     if channel == '-' then return true end
     local good = math.floor((expiry - record:sub($record.seen)) / 1000)
     local message = 'grant ' .. id .. ' ' .. record:sub($record.token) .. ' ' .. good .. ' ' .. record:sub($record.tokenCount)
-    -- An error is a right that is missing: the claim will ask.
+    -- After an error (a right is missing, or the slot of a sharded channel has moved) the claim will ask.
     return send(channel, message) ~= 0 or channel:sub(1, 1) ~= '!'
   end
 
-  -- Admits those whom the rule admits and notifies them; `me` hears it from its own reply. True if nobody is left waiting.
+  -- Admits the claims that the rule admits, and notifies them; `me` gets its grant as the reply. True if no claim waits any more.
   local function admit(queue, me)
     while not queue.more do
       if queue.taken >= queue.capacity then return false end
@@ -237,12 +235,12 @@ local function queue_rule()
       local units, capacity, expiry, channel
       if record then
         units, capacity, expiry, channel = units_of(record)
-        -- When a claim that waits is over, and when its hold will be if nothing but a message tells it.
+        -- The expiry of a waiting claim, and of its hold if it may never receive the grant.
         if id ~= me and in_doubt(channel) then expiry = math.min(expiry, record:sub($record.seen) + SILENCE_US) end
       end
       local alive = record and (id == me or expiry > queue.time)
       if alive and queue.taken + units > math.min(queue.capacity, capacity) then return false end
-      -- First, so that nobody is notified of a grant that the server then refuses to write.
+      -- The write comes first: the server may refuse it, and then no claim must be notified of the grant.
       if alive then redis.call('ZADD', queue.key, -expiry, id) end
       if alive and (id == me or notify(id, record, expiry, channel)) then
         take_units(queue, units, capacity, id, expiry)
@@ -257,7 +255,7 @@ local function queue_rule()
     return false
   end
 
-  -- After all that may have changed the queue. True if nobody is left waiting.
+  -- Is called after each change of the queue. True if no claim waits any more.
   local function settle(queue, me)
     sweep(queue)
     local served = admit(queue, me)
@@ -265,7 +263,7 @@ local function queue_rule()
     return served
   end
 
-  -- Gives up a hold or a place: 1 if there was one, 0 if not; 2 more where the portion was used up.
+  -- Releases a claim. Gives 1 if it was there, 0 if not, and 2 more if the script may do no more, and there is more to do.
   local function withdraw(lock, value, now, remember, id)
     local queue = open(lock, value, now, remember)
     local freed = remove(queue, id)
@@ -282,7 +280,7 @@ local function queue_rule()
 end
 
 -- @part release
--- Gives up one hold or place. `asked`: its id, and for how long its last token is remembered, ms.
+-- Releases one claim. `asked`: its id, and the ms for which its last token is remembered.
 local function release(key, asked)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
@@ -292,7 +290,7 @@ local function release(key, asked)
   if kind == $sole then
     if value:sub($sole.words, $sole.words + blank - 1) ~= asked:sub(1, blank) then return 0 end
     local token = value:sub($sole.token)
-    -- What is not ahead of its last sign of life is not ahead of the clock, which need not be asked then.
+    -- A token that is not ahead of the last sign of life is not ahead of the clock either, so the clock is not read.
     local ahead = token > value:sub($sole.seen) and token > clock()
     set_free(key, $free{token, tokenCount = value:sub($sole.tokenCount)}, remember, ahead)
     return 1

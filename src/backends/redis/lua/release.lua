@@ -1,20 +1,20 @@
 -- @script release
--- Gives up holds or places, each on its own, admits those who are next and notifies them. Never too late.
+-- Releases claims, each on its own, and admits and notifies the next claims. A release is never too late.
 --   KEYS  per handle: lock; of a Cluster, then the others
 --   ARGV  per handle: id, and ms for which its last token is remembered, as one: "<id> <ms>"
---   ->    per handle, and of one handle by itself: 1 if there was something to give up, 0 if not, "! <error>"; 3 or 2 where more
---         are to be passed or admitted than one script does: the next request for the key goes on, and the asker should
+--   ->    per handle, and of one handle by itself: 1 if the claim was there, 0 if not, "! <error>"; 2 more if one script cannot skip or
+--         admit so many claims: the caller should ask again, and else the next request for the key goes on
 -- @include lock
 -- @include queue
 -- @include release
 return answer(release, 1)
 
 -- @script evict
--- Forced release of the claim with this token, of any process; admits those who are next and notifies them, and an evicted holder. A
--- portion of the queue at a time.
+-- Releases the claim with this token, of any process, by force. Notifies it if it holds, and admits and notifies the next claims. Looks
+-- for the claim in one portion of the queue at a time.
 --   KEYS  lock; of a Cluster, then the others
 --   ARGV  token (16 digits); where to begin: nothing, or what the last reply was; ms for which the last token is remembered
---   ->    1 if there was one, 0 if not, 3 where more are to be admitted (see `release`), or where to go on looking for it
+--   ->    1 if the claim was there, 0 if not, 3 if there are more claims to admit (see `release`), or where the next portion begins
 -- @include lock
 -- @include queue
 -- @include portion
@@ -23,8 +23,8 @@ local value = redis.call('GET', KEYS[1])
 local kind = kind_of(value)
 if kind == $free then return 0 end
 
--- Its process asks for the hold at once. One that does not listen asks at its next renewal.
-local function tell(id, channel)
+-- The process of the claim then asks for its hold at once. A process that does not listen asks at its next renewal.
+local function notify_evicted(id, channel)
   if channel ~= '-' then queue_rule().send(channel, 'evicted ' .. id) end
 end
 
@@ -32,7 +32,7 @@ if kind == $sole then
   local token = value:sub($sole.token)
   if token ~= ARGV[1] then return 0 end
   set_free(KEYS[1], $free{token, tokenCount = value:sub($sole.tokenCount)}, ARGV[3], token > now)
-  tell(value:match($sole[id, channel]))
+  notify_evicted(value:match($sole[id, channel]))
   return 1
 end
 
@@ -40,11 +40,11 @@ local function evicted(id, holds)
   local record = redis.call('HGET', KEYS[1] .. ':claims', id)
   if not record or record:sub($record.token) ~= ARGV[1] then return nil end
   local freed = queue_rule().withdraw(KEYS[1], value, now, ARGV[3], id)
-  if holds then tell(record:match($record[id, channel])) end
+  if holds then notify_evicted(record:match($record[id, channel])) end
   return freed
 end
 
--- A waiter stands at its token.
+-- The score of a waiter is its token.
 if ARGV[2] == '' then
   local waiter = redis.call('ZRANGEBYSCORE', KEYS[1] .. ':queue', ARGV[1], ARGV[1])[1]
   local found = waiter and evicted(waiter)

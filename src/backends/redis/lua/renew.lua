@@ -1,16 +1,16 @@
 -- @script renew
--- Sets holds to expire their ttl from now. Never creates one, never revives one.
+-- Sets holds to expire their ttl from now. Never creates or revives a hold.
 --   KEYS  per hold: lock; of a Cluster, then the others
 --   ARGV  per hold: "<id> <units> <capacity> <ttl> ", as its record has it unless its ttl was changed; "<ttl> <ms to keep the key>"
---   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"; 2 where it stands in a queue and enough of those were
---         renewed by one script: it is to be asked for again
+--   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"; 2 if it is in a queue, and one script renews no more
+--         of them: the caller has to ask again
 -- @include lock
 -- @include queue
 local now = clock()
 local time = tonumber(now)
 
--- By what a hold asks for: since when it must have been seen to be alive, and when the key vanishes. Most ask for the same, and
--- to make a text costs a script as much as a command.
+-- For each text `asked`: the latest sign of life that is too old, and when the key expires. They are kept since most holds ask for the
+-- same, and to make a text costs a script as much as a command.
 local terms = {}
 local function terms_of(asked)
   local ttl, keep = asked:match('^(%d+) (%d+)$')
@@ -22,7 +22,7 @@ end
 local function renew_sole(key, value, hold, asked)
   local since, vanishes, claim = asked.since, asked.vanishes, nil
   if value:find(hold, $sole.words, true) ~= $sole.words then
-    -- Another one, or its ttl was changed.
+    -- The claim is another one, or its ttl was changed.
     local id, units, capacity, ttl, channel, label = value:match($sole[id, units, capacity, ttl, channel, label])
     if id ~= hold:match($hold[id]) then return 0 end
     since, claim = $sole.seen.format(time - ttl * 1000), $claim{id, units, capacity, ttl = asked.ttl, channel, label}
@@ -31,9 +31,9 @@ local function renew_sole(key, value, hold, asked)
   local token = value:sub($sole.token)
   -- The key is kept until its last token is behind the clock.
   if token > now then vanishes = math.ceil((token + value:sub($sole.tokenCount)) / 1000) + asked.keep end
-  -- First, since short of memory it is allowed, and what a script writes after it.
+  -- A server that is short of memory allows this command, and then all further writes of the script. So it comes first.
   redis.call('PEXPIREAT', key, vanishes)
-  -- Mostly nothing changes but its last sign of life.
+  -- Mostly only the last sign of life changes.
   if claim then
     redis.call('SET', key, $sole{token, tokenCount = value:sub($sole.tokenCount), seen = now, words = claim}, 'KEEPTTL')
   else
@@ -42,7 +42,7 @@ local function renew_sole(key, value, hold, asked)
   return 1
 end
 
--- A queue is ten times as dear as a hold that is alone.
+-- A hold in a queue costs ten times as much as a hold that is alone.
 local queues_left = 50
 
 local function renew(key, hold, asked)

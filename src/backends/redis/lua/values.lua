@@ -1,5 +1,5 @@
 -- @part value
--- The value under the key of a lock, and how often its making was begun: one text beside it, in the form of
+-- The value under the key of a lock, and how often a hold began to make it: one text in a key beside the lock, in the form of
 -- src/backends/shared/record.ts. Times are µs.
 local function value_of(lock)
   local stored = redis.pcall('GET', lock .. ':value')
@@ -20,9 +20,9 @@ local function keep_value(lock, value)
 end
 
 -- @script ask
--- The attempt of a claim that a value may answer. A value that does ends its place, or its hold.
+-- Attempts a claim that a value may answer. If a value answers it, the claim is released.
 --   KEYS  lock; of a Cluster, then the others, and the key of the value
---   ARGV  what `attempt` takes; what `release` takes; µs that the value may be old; the mark; µs for which the claim counts, with its ttl
+--   ARGV  what `attempt` takes; what `release` takes; the greatest age of the value, µs; the mark; µs for which the attempt counts, with its ttl
 --   ->    answered  "=", now, the token of the value, when its age began, when it ends, the value
 --         else      the reply of `attempt`; the attempts if it is granted and counts, or nothing; the mark of the hold that stands first, if it counts
 -- @include lock
@@ -32,7 +32,7 @@ local time = tonumber(now)
 -- @include attempt
 -- @include release
 -- @include value
--- The token of the hold that stands first: an earlier one, which failed or died, may have set the mark.
+-- The token of the first hold. An earlier hold, which failed or died, may have set the mark.
 local function first_of(key)
   local value = redis.call('GET', key)
   if kind_of(value) == $sole then return value:sub($sole.token) end
@@ -47,7 +47,7 @@ local function ask(key, asked, keep)
   local oldest, mark, counts = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
   local known = value_of(key)
   local age = known and (known.since < known.ends and time - known.since or 0)
-  -- After the clock was set back it is below 0.
+  -- After the clock was set back, the age may be below 0.
   if known and known.ends > time and age <= oldest and (age >= 0 or oldest == ANY_AGE) then
     release(key, ARGV[3])
     return { '=', now, known.token, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
@@ -73,9 +73,9 @@ local reply = safely(ask, KEYS[1], ARGV[1], ARGV[2])
 return type(reply) == 'table' and reply or { reply }
 
 -- @script store
--- Gives up a hold, stores a value under its key, and sends it to the claims that wait. A place is given up without storing.
+-- Releases a hold, stores a value under its key, and sends the value to the waiting claims. A claim that waits is only released.
 --   KEYS  lock; of a Cluster, then the others, and the key of the value
---   ARGV  what `release` takes; the value; µs for which it stays; 1 if it has no age
+--   ARGV  what `release` takes; the value; µs for which it is kept; 1 if it has no age
 --   ->    what `release` replies, and 4 more if the value was stored
 -- @include lock
 -- @include queue
@@ -83,12 +83,12 @@ return type(reply) == 'table' and reply or { reply }
 -- @include value
 local now = clock()
 local time = tonumber(now)
--- This number of waiting claims get a message. Each of them leaves, or asks, and so lets the next one ask.
+-- The number of waiting claims that get a message. Each of them leaves the queue, or asks, and so lets the next one ask.
 local MAX_NOTIFIED = 50
--- A value of at most this many bytes goes with the message. Copies of longer ones would hold up the server, so each claim asks for it.
+-- The message has the value if it has at most so many bytes. Copies of a longer value would delay the server, so each claim asks for it.
 local MAX_SENT_BYTES = 4096
 
--- Gives the token of the hold, if it is one.
+-- Gives the token of the claim if it holds.
 local function token_of(key, value, kind, id)
   if kind == $free then return nil end
   if kind == $sole then
@@ -100,7 +100,7 @@ local function token_of(key, value, kind, id)
   return record and -score > time and record:sub($record.token) or nil
 end
 
--- `since` and `ends`: µs of the clock, so that a claim that reads its message late knows how old the value is by then.
+-- `since` and `ends` are times, so that a claim which reads the message late knows the age of the value.
 local function notify_all(key, token, since, ends)
   local text = ARGV[2]
   local value = #text <= MAX_SENT_BYTES and ('%s %.0f %.0f '):format(token, since, ends) .. text
@@ -120,9 +120,9 @@ local function store(key, asked)
   if not token then return release(key, asked) and 0 end
   local ends = time + ARGV[3]
   local since = ARGV[4] == '1' and ends or time
-  -- First, since a server that is short of memory refuses it, and then the hold goes on.
+  -- This comes first: a server that is short of memory refuses it, and then the hold goes on.
   keep_value(key, { attempts = 0, begun = '0', mark = '-', counts = 0, token = token, since = since, ends = ends, text = ARGV[2] })
-  -- Before the release: the claim that it admits waits no more, and would not be notified.
+  -- This comes before the release: the claim that the release admits would not be notified any more.
   if kind == $queue then notify_all(key, token, since, ends) end
   return release(key, asked) + 4
 end
