@@ -18,7 +18,7 @@ import { Incarnation } from '../redis/server-info.ts';
 import type { Command, ForeignServer } from './server.ts';
 import { type AdmitsReaders, KeyWakeUps } from './wake-ups.ts';
 
-/** What engines whose holds are kept as other programs keep them can do. */
+/** The traits of engines that keep holds as other programs do. */
 export const FOREIGN: Traits = {
   units: 'exclusive',
   fair: false,
@@ -42,7 +42,7 @@ export interface ForeignLayout {
    * @throws LockError if the layout cannot carry the claim
    */
   attempt(claim: Claim, limit: string): Command;
-  /** Says why the claim is refused for good, by an answer that is none of these. */
+  /** Makes the error for any other answer: why the claim is refused for good. */
   refusal?(answer: readonly unknown[], claim: Claim): Error;
   /** Gives 1 for each hold that was renewed, and 0 for each that is gone. */
   renew(claims: readonly Claim[]): Command;
@@ -52,14 +52,14 @@ export interface ForeignLayout {
   inspect(server: ForeignServer, start: string, listing?: Listing): Promise<AsyncIterable<QueueEntry>>;
 }
 
-/** The pause of a waiter that nothing wakes now, ms; up to half of it is left out at random. */
+/** The longest pause of a waiter that nothing wakes, ms. A random pause is at least half as long. */
 const POLL_MS = 100;
 
 /** Makes the finding that nothing wakes a waiter, with the reason. */
 const polling = (why: string): Finding => ({
   severity: 'warning',
   code: 'polling',
-  message: `a waiter asks again and again, because no change of a key is told: ${why}`,
+  message: `a waiter asks again and again, because the server does not notify it of changes: ${why}`,
   advice: 'use Redis 6.2 or newer or Valkey over ioredis or node-redis, and grant the user +client and +subscribe',
 });
 
@@ -71,7 +71,7 @@ export class ForeignBackend implements Backend {
   readonly watch?: Backend['watch'];
   readonly #server: ForeignServer;
   readonly #layout: ForeignLayout;
-  /** Undefined where the client has no connection that hears of changes: then waiters poll. */
+  /** Undefined if the client has no connection for notifications of changes. Then waiters poll. */
   readonly #wakeUps: KeyWakeUps | undefined;
   readonly #incarnation: Incarnation;
 
@@ -100,7 +100,7 @@ export class ForeignBackend implements Backend {
       this.#server.clocks.of(name).learn(Number((reply as unknown[])[1]) / 1_000, sent);
       return reply as unknown[];
     };
-    // The first answer of a server only tells its time.
+    // The first answer of a server is only about its time.
     const isKnown = this.#server.clocks.of(name).known;
     const first = await answer();
     const reply = isKnown ? first : await answer();
@@ -111,9 +111,9 @@ export class ForeignBackend implements Backend {
     throw this.#layout.refusal?.(reply, claim);
   }
 
-  /** Gives when it is worth asking again: at the expiry, if there is one. Where nobody is woken now, a holder may have left before. */
-  #retryAfter(key: string, left: number): { readonly retryAfter?: number } {
-    const end = left < 0 ? undefined : left + 1;
+  /** Gives when to ask again: at the expiry, if there is one. A waiter that nothing wakes asks sooner, since the holder may release sooner. */
+  #retryAfter(key: string, remaining: number): { readonly retryAfter?: number } {
+    const end = remaining < 0 ? undefined : remaining + 1;
     if (!this.#wakeUps || this.#wakeUps.isAwaited(key)) return end === undefined ? {} : { retryAfter: end };
     const poll = POLL_MS * (1 - this.#server.clock.random() / 2);
     return { retryAfter: Math.min(end ?? poll, poll) };
@@ -126,7 +126,7 @@ export class ForeignBackend implements Backend {
     });
   }
 
-  /** The next claim is left alone: between the two a stranger has its chance, as everywhere in these layouts. */
+  /** The next claim asks by itself. Between the two, another program has its chance, as everywhere in these layouts. */
   async release({ key, id }: Handle): Promise<Release> {
     return { freed: await this.#free('release', key, { id }) };
   }
@@ -154,7 +154,7 @@ export class ForeignBackend implements Backend {
     const found = await check(this, this.#server, listen);
     const why = this.#wakeUps
       ? this.#wakeUps.refusal
-      : 'the client library gives no connection that could hear of changes';
+      : 'the client library gives no connection for notifications of changes';
     return why === undefined ? found : [...found, polling(why)];
   }
 

@@ -8,7 +8,7 @@ const KEYS_PER_SCRIPT = 500;
 
 /**
  * Lists the holders of one key, or of all keys that begin with the name.
- * @param holdersOf asks who holds some locks
+ * @param holdersOf asks for the holders of some locks
  */
 export async function* inspect(
   server: ForeignServer,

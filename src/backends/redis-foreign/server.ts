@@ -4,7 +4,7 @@ import type { Port } from '../redis/port.ts';
 import type { Script } from '../redis/scripts.generated.ts';
 import { KeyedServer } from '../redis/server.ts';
 
-/** One script with what it is about. */
+/** One call of a script. */
 export interface Command {
   readonly script: Script;
   readonly keys: readonly string[];
@@ -27,7 +27,7 @@ export class ForeignServer extends KeyedServer {
     return this.naming.keyOf(name);
   }
 
-  /** Runs a script, and says what an error means. @param name of the lock that it is about, if it is about one */
+  /** Runs a script, and says what an error means. @param name of the lock, if the script is about one lock */
   async ask(act: string, { script, keys, args }: Command, name?: string): Promise<unknown> {
     try {
       return await this.run(script, keys, args);
@@ -37,11 +37,11 @@ export class ForeignServer extends KeyedServer {
   }
 }
 
-/** The names of locks and what other programs call them. */
+/** How other programs name locks. */
 export interface ForeignNaming {
   /** Gives the Redis key of a lock. */
   keyOf(name: string): string;
-  /** Gives the texts before and behind the rest of a name that begins so, in its key; undefined where a key does not tell its name. */
+  /** Gives the texts before and after the rest of a name that begins with `start`, in its key. Undefined if a key does not show its name. */
   around(start: string): { readonly before: string; readonly after: string } | undefined;
 }
 
@@ -65,5 +65,5 @@ export function namingOf(key: (name: string) => string = (name) => name): Foreig
   return { keyOf, around };
 }
 
-/** A made-up name: what a client puts before and after it in a key shows the client's own prefix. */
+/** A made-up name. Its key shows what `key` puts before and after a name. */
 const PROBE = 'holdfast-8f2c51';

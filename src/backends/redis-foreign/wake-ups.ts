@@ -3,14 +3,14 @@ import { Channel, Impossible, REFUSED } from '../redis/channel.ts';
 import { type Listening, type OwnConnection, type Port, slotOf } from '../redis/port.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 
-/** A server that refused to tell of changes is asked again after this many ms. */
+/** After so many ms a server that refused `CLIENT TRACKING` is asked again. */
 const REFUSED_FOR_MS = 60_000;
-/** The random part of the time after which an expiry is looked at, ms: the other processes that wait look, too. */
+/** The random part of the time after which a waiter looks at an expired key, ms, since other processes look, too. */
 const JITTER_MS = 5;
-/** The server counts a ms that has begun as a whole one. */
+/** The server rounds times to whole ms, so a key may last this much longer than it says, ms. */
 const EXPIRED_AFTER_MS = 1;
 
-/** A key that somebody waits for. */
+/** A key for which claims wait. */
 class AwaitedKey {
   readonly claims = new WaitingClaims();
   cancelTimer: Cancel = () => {};
@@ -24,19 +24,19 @@ class AwaitedKey {
   }
 }
 
-/** Tells whether readers may enter a key that is taken. It reads the key over this connection. */
+/** Gives whether readers may enter a key that is taken. It reads the key over this connection. */
 export type AdmitsReaders = (reader: OwnConnection, key: string) => Promise<boolean>;
 
-/** The connections to one server: one is told which keys have changed, of those that were read over the other one. */
-interface Place {
+/** The two connections to one server. `channel` receives the names of changed keys that were read over `reader`. */
+interface NodeConnections {
   readonly channel: Channel;
   reader: OwnConnection | undefined;
 }
 
 /**
- * Wakes waiters though no holder publishes anything. The server tells of each change of a key that was read (`CLIENT TRACKING`), of a `DEL` as
- * well as of a renewal. So a changed key is read again, and its waiters are woken if it is free. An expiry is told late, so a timer runs
- * besides. https://redis.io/docs/latest/develop/reference/client-side-caching/
+ * Wakes waiters though no holder publishes anything. The server notifies this process of each change of a key that it has read (`CLIENT TRACKING`),
+ * also of a renewal. So a changed key is read again, and its waiters are woken if it is free. The server notices an expiry late, so there is
+ * a timer, too. https://redis.io/docs/latest/develop/reference/client-side-caching/
  */
 export class KeyWakeUps {
   readonly #port: Port;
@@ -44,7 +44,7 @@ export class KeyWakeUps {
   readonly #admitsReaders: AdmitsReaders | undefined;
   /** The awaited keys, as the server names them. */
   readonly #awaited = new Map<string, AwaitedKey>();
-  readonly #places = new Map<string, Place>();
+  readonly #byNode = new Map<string, NodeConnections>();
   #refused: { readonly why: Error; readonly until: number } | undefined;
 
   constructor(port: Port, clock: Clock, admitsReaders: AdmitsReaders | undefined) {
@@ -53,23 +53,23 @@ export class KeyWakeUps {
     this.#admitsReaders = admitsReaders;
   }
 
-  /** The reason why the server tells of no changes, if it refused that. */
+  /** The reason why the server refused to notify of changes; undefined if it did not. */
   get refusal(): string | undefined {
     return this.#refused?.why.message;
   }
 
-  /** Whether a waiter of this key will be woken. If the key has another server since it was watched, that is listened to from now on. */
+  /** Whether a waiter of this key will be woken. If the key has moved to another server, it begins to listen to that server. */
   isAwaited(key: string): boolean {
     if (!this.#awaited.has(this.#port.keyPrefix + key)) return false;
-    const { channel } = this.#placeOf(key);
+    const { channel } = this.#connectionsTo(key);
     if (!channel.isOpen) channel.listen().catch(() => {}); // the next attempt tries again
     return channel.isOpen;
   }
 
-  /** Rejects where no change can be heard now; the claim is polled then. */
+  /** Rejects if the server cannot notify of changes now; core then asks again and again. */
   async watch(key: string, claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const place = this.#placeOf(key);
-    await place.channel.listen();
+    const connections = this.#connectionsTo(key);
+    await connections.channel.listen();
     const name = this.#port.keyPrefix + key;
     const awaited = this.#awaited.get(name) ?? new AwaitedKey();
     this.#awaited.set(name, awaited);
@@ -79,7 +79,7 @@ export class KeyWakeUps {
       if (this.#awaited.get(name) === awaited) this.#awaited.delete(name);
     });
     try {
-      await this.#look(place, name, awaited);
+      await this.#look(connections, name, awaited);
       return watch;
     } catch (error) {
       await watch[Symbol.asyncDispose]();
@@ -90,16 +90,16 @@ export class KeyWakeUps {
   close(): void {
     for (const { cancelTimer } of this.#awaited.values()) cancelTimer();
     this.#awaited.clear();
-    for (const { channel } of this.#places.values()) channel.close();
+    for (const { channel } of this.#byNode.values()) channel.close();
   }
 
   #nodeOf(key: string): string {
     return this.#port.nodeOf(slotOf(this.#port.keyPrefix + key));
   }
 
-  #placeOf(key: string): Place {
+  #connectionsTo(key: string): NodeConnections {
     const node = this.#nodeOf(key);
-    const known = this.#places.get(node);
+    const known = this.#byNode.get(node);
     if (known) return known;
     const slot = slotOf(this.#port.keyPrefix + key);
     const here = (): [string, AwaitedKey][] =>
@@ -107,49 +107,49 @@ export class KeyWakeUps {
     const channel = new Channel(
       {
         name: () => node,
-        listen: (_, onMessage, lost) => this.#open(place, slot, onMessage, lost),
+        listen: (_, onMessage, lost) => this.#open(connections, slot, onMessage, lost),
         onConnection: this.#port.onConnection,
         isWanted: () => here().length > 0,
         wakeAll: () => {
           for (const [name, awaited] of here()) {
             awaited.wake();
-            this.#look(place, name, awaited).catch(() => {}); // the connection is lost again
+            this.#look(connections, name, awaited).catch(() => {}); // the connection is lost again
           }
         },
         deliver: (name) => {
           const changed = name === '' ? here() : [[name, this.#awaited.get(name)] as const]; // '': the database was emptied
-          for (const [each, awaited] of changed) if (awaited) this.#look(place, each, awaited).catch(() => {});
+          for (const [each, awaited] of changed) if (awaited) this.#look(connections, each, awaited).catch(() => {});
         },
       },
       this.#clock,
     );
-    const place: Place = { channel, reader: undefined };
-    this.#places.set(node, place);
-    return place;
+    const connections: NodeConnections = { channel, reader: undefined };
+    this.#byNode.set(node, connections);
+    return connections;
   }
 
-  /** Reads how long the key is taken. From then on, the next change of it is told. */
-  async #look({ reader }: Place, name: string, awaited: AwaitedKey): Promise<void> {
+  /** Reads how long the key is taken. The server then notifies of its next change. */
+  async #look({ reader }: NodeConnections, name: string, awaited: AwaitedKey): Promise<void> {
     if (!reader) throw new Error('the connection was lost');
     const key = name.slice(this.#port.keyPrefix.length);
     const admitsReaders = awaited.hasReaders && this.#admitsReaders?.(reader, key);
-    const [left, readersMay] = await Promise.all([reader.command('PTTL', [key]).then(Number), admitsReaders]);
+    const [remaining, readersMay] = await Promise.all([reader.command('PTTL', [key]).then(Number), admitsReaders]);
     awaited.cancelTimer();
     if (awaited.claims.size === 0) return;
-    if (left === -2) awaited.wake();
+    if (remaining === -2) awaited.wake();
     else if (readersMay) awaited.wake((claim) => !isExclusive(claim));
-    if (left >= 0) {
-      const pause = left + EXPIRED_AFTER_MS + this.#clock.random() * JITTER_MS;
+    if (remaining >= 0) {
+      const pause = remaining + EXPIRED_AFTER_MS + this.#clock.random() * JITTER_MS;
       awaited.cancelTimer = this.#clock.after(pause, () => awaited.wake(), true);
     }
   }
 
-  #open(place: Place, slot: number, onMessage: (name: string) => void, lost: () => void): Listening {
+  #open(connections: NodeConnections, slot: number, onMessage: (name: string) => void, lost: () => void): Listening {
     const now = this.#clock.now();
     if (this.#refused && now < this.#refused.until) return { ready: Promise.reject(this.#refused.why), hangUp() {} };
     const over = new AbortController();
     const listening = this.#port.listenForKeys!(slot, onMessage, lost);
-    const ready = this.#track(place, slot, listening.ready, over.signal, lost).catch((error: Error) => {
+    const ready = this.#track(connections, slot, listening.ready, over.signal, lost).catch((error: Error) => {
       if (!REFUSED.test(error.message)) throw error;
       const why = new Impossible(`the server refused CLIENT TRACKING: ${error.message}`);
       this.#refused = { why, until: now + REFUSED_FOR_MS };
@@ -164,10 +164,16 @@ export class KeyWakeUps {
     };
   }
 
-  async #track(place: Place, slot: number, ready: Promise<string>, over: AbortSignal, lost: () => void): Promise<void> {
+  async #track(
+    connections: NodeConnections,
+    slot: number,
+    ready: Promise<string>,
+    over: AbortSignal,
+    lost: () => void,
+  ): Promise<void> {
     const [id, reader] = await Promise.all([ready, this.#port.ownConnection(slot, over, lost)]);
     await reader.command('CLIENT', [], 'TRACKING', 'ON', 'REDIRECT', id);
     this.#refused = undefined;
-    place.reader = reader;
+    connections.reader = reader;
   }
 }

@@ -16,9 +16,9 @@ import { ATTEMPT, RELEASE, RENEW } from './scripts.generated.ts';
 
 const NAME = 'redis-plain';
 
-/** Where a token that is above the clock is kept until the clock has passed it. Only nodes of a quorum get such tokens. */
+/** The keys that keep tokens above the clock until the clock has passed them. Only nodes of a quorum get such tokens. */
 const RAISED = 'holdfast:raised:';
-/** A script counts in doubles. */
+/** The largest token, since a script counts in doubles. */
 const MAX_TOKEN = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Options of `plainRedis`. */
@@ -67,7 +67,7 @@ function plainNamingOf({ key, registry }: PlainRedisOptions): PlainNaming {
   if (key) throw invalid('key and registry exclude each other: a registry says what its keys are');
   if (typeof registry !== 'string' || registry === '' || !registry.isWellFormed())
     throw invalid(`registry is ${shown(registry)}; it must be the registry key of a RedisLockRegistry`);
-  // Up to 6.5.0 waiters listen to the first one, later to a channel for each key.
+  // Waiters of Spring Integration up to 6.5.0 listen to the first channel, later ones to a channel for each key.
   const channelsOf = (of: string): string[] => [`${registry}-channel`, `${registry}-channel:${of}`];
   return { ...namingOf((name) => `${registry}:${name}`), channelsOf };
 }

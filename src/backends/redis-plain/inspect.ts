@@ -9,7 +9,7 @@ export async function inspectPlain(
   listing: Listing = {},
 ): Promise<AsyncIterable<QueueEntry>> {
   const around = server.naming.around(start);
-  // Where a key is the name as it is, the database holds other things under such keys, too.
+  // If a key is the name as it is, the database has other things under such keys, too.
   const foreign = listing.exact === true || (around !== undefined && around.before + around.after !== '');
   return inspect(server, start, listing, (names) => holdersOf(server, names, foreign));
 }
@@ -22,19 +22,19 @@ async function holdersOf(server: ForeignServer, names: readonly string[], foreig
   const [time, ...rows] = reply as [unknown, ...unknown[][]];
   return rows
     .filter(([, , , ours]) => Number(ours) === 1 || foreign)
-    .map(([i, left, number, ours, words]): QueueEntry => {
+    .map(([i, remaining, number, ours, text]): QueueEntry => {
       const token = BigInt(String(number));
       const since = (Number(time) - Number(token)) / 1_000;
       return {
         ...{ key: names[Number(i)]!, held: true, position: 0, token, units: ALL_UNITS, capacity: ALL_UNITS },
-        label: Number(ours) === 1 ? String(words) : labelOf(String(words)),
-        remaining: Number(left) < 0 ? Number.POSITIVE_INFINITY : Number(left),
+        label: Number(ours) === 1 ? String(text) : labelOf(String(text)),
+        remaining: Number(remaining) < 0 ? Number.POSITIVE_INFINITY : Number(remaining),
         // The token of a node of a quorum may be ahead of the clock.
         ...(Number(ours) === 1 && since >= 0 && { since }),
       };
     });
 }
 
-/** The text of another program is its secret: who knows it can release the lock. */
+/** The text of another program is not shown: it is a secret, by which anybody could release the lock. */
 const labelOf = (type: string): string =>
   type === 'string' ? 'another program' : `another program, which keeps a ${type} here`;

@@ -60,7 +60,7 @@ export function redisson(client: RedisClient, options: RedissonOptions = {}): Ba
   for (const [name, given] of Object.entries({ fenced, fair }))
     if (typeof given !== 'boolean') throw invalid(`${name} is ${shown(given)}; it must be true or false`);
   if (fair && fenced)
-    throw invalid('fair and fenced are both true; an RFairLock has no counter, so leave one of them out');
+    throw invalid('fair and fenced are both true; an RFairLock has no counter, so give only one of them');
   const naming = namingOf(key);
   const port = portOf(client, 'redisson()');
   if (port.keyPrefix !== '')
@@ -72,8 +72,8 @@ export function redisson(client: RedisClient, options: RedissonOptions = {}): Ba
 }
 
 /**
- * Gives the owner in whose name a claim holds: a UUID and a number, as Redisson's clients have them. Each claim has its own, since counts of two
- * holds would meet in one field. It does not tell the id, which is a secret.
+ * Gives the owner in whose name a claim holds: a UUID and a number, as Redisson's clients have them. Each claim has its own owner, since two
+ * holds of one owner would share a field. The owner does not show the id, which is a secret.
  */
 export function ownerOf(id: string): string {
   const hash = createHash('sha256').update(id).digest();
@@ -109,11 +109,11 @@ function layoutOf(naming: ForeignNaming, cluster: boolean, fenced: boolean, fair
       const { lock, records, counter, fairQueue, fairEnds, reads } = keys(key);
       const kind = kindOf(claim);
       const more = fair ? [fairQueue, fairEnds] : fenced && kind === 'lock' ? [counter] : [];
-      const place = claim.queue ? Math.ceil(placeTtlOf(claim)) : 0;
+      const placeTtl = claim.queue ? Math.ceil(placeTtlOf(claim)) : 0;
       return {
         script: ATTEMPT,
         keys: [lock, records, ...more],
-        args: [limit, `${Math.ceil(ttl)}`, ownerOf(id), kind, reads, label, `${place}`],
+        args: [limit, `${Math.ceil(ttl)}`, ownerOf(id), kind, reads, label, `${placeTtl}`],
       };
     },
     refusal: ([, , found], claim) => kindError(`${found}`, claim),
@@ -132,7 +132,7 @@ function layoutOf(naming: ForeignNaming, cluster: boolean, fenced: boolean, fair
       return { script: RELEASE, keys: [lock, records, fairQueue, fairEnds], args };
     },
     inspect: async (...args) => (await import('./inspect.ts')).inspectRedisson(...args), // few programs call this
-    // A writer of Redisson that goes on as a reader publishes nothing.
+    // When a writer of Redisson becomes a reader, it publishes nothing.
     admitsReaders: async (reader, key) => (await reader.command('HGET', [key], 'mode')) === 'read',
   };
 }

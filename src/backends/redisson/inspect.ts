@@ -4,7 +4,7 @@ import type { ForeignServer } from '../redis-foreign/server.ts';
 import { isApart, keysOf } from './keys.ts';
 import { INSPECT } from './scripts.generated.ts';
 
-/** The owners that Redisson writes. A database may have other hashes that look like a lock. */
+/** The form of owners that Redisson writes. A database may have other hashes that look like a lock. */
 const OWNER = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}):(\d+)(?::write)?$/;
 
 export async function inspectRedisson(
@@ -15,10 +15,10 @@ export async function inspectRedisson(
   return inspect(server, start, listing, (names) => holdersOf(server, names, listing.exact === true));
 }
 
-/** @param any whether holders are shown that do not call themselves as Redisson's do */
+/** @param any whether holders of another form than Redisson's are shown */
 async function holdersOf(server: ForeignServer, found: readonly string[], any: boolean): Promise<QueueEntry[]> {
   const { cluster } = server.port;
-  // In a Cluster such a name is no lock, and the server would refuse the whole script.
+  // In a Cluster a name whose keys are apart is no lock, and the server would refuse the whole script.
   const names = found.filter((name) => any || !cluster || !isApart(server.naming.keyOf(name)));
   if (names.length === 0) return [];
   const all = names.map((name) => keysOf(server.naming, name, server.port.cluster));
@@ -28,19 +28,19 @@ async function holdersOf(server: ForeignServer, found: readonly string[], any: b
   const indexOf = ({ key }: { readonly key: string }): number => names.indexOf(key);
   const entries = rows
     .filter(([, , , owner, ours]) => any || Number(ours) === 1 || OWNER.test(`${owner}`))
-    .map(([i, left, number, owner, ours, label, what]): Omit<QueueEntry, 'position'> => {
+    .map(([i, remaining, number, owner, ours, label, what]): Omit<QueueEntry, 'position'> => {
       const token = BigInt(`${number}`);
       const since = (Number(time) - Number(token)) / 1_000;
       return {
         ...{ key: names[Number(i)]!, held: what !== 'wait', token, capacity: ALL_UNITS },
         units: what === 'read' ? 1 : ALL_UNITS,
         label: Number(ours) === 1 ? `${label}` : labelOf(`${owner}`),
-        remaining: Number(left) < 0 ? Number.POSITIVE_INFINITY : Number(left),
+        remaining: Number(remaining) < 0 ? Number.POSITIVE_INFINITY : Number(remaining),
         // The token of a fenced lock is no time.
         ...(Number(ours) === 1 && Number(token) > MIN_TIME_US && since >= 0 && { since }),
       };
     });
-  // The holds of one key stand together, and before those who wait, in their order.
+  // The holds of one key come together, before its waiters, which keep their order.
   return entries
     .sort(
       (a, b) => indexOf(a) - indexOf(b) || Number(b.held) - Number(a.held) || (a.held ? Number(a.token - b.token) : 0),
@@ -50,10 +50,10 @@ async function holdersOf(server: ForeignServer, found: readonly string[], any: b
     });
 }
 
-/** A token above this is the time of a server in µs. A counter never gets there. */
+/** A token above this is the time of a server in µs. No counter gets so far. */
 const MIN_TIME_US = 1e15;
 
-/** A Java program can tell its own: `getId()` of its client, and the id of the thread. */
+/** A Java program knows both parts of an owner: `getId()` of its client, and the id of the thread. */
 function labelOf(owner: string): string {
   const [, client, thread] = OWNER.exec(owner) ?? [];
   return client ? `Redisson, client ${client}, thread ${thread}` : 'another program';

@@ -8,16 +8,16 @@ export interface LockKeys {
   /** Ours: the token and the label of each hold of ours. */
   readonly records: string;
   readonly counter: string;
-  /** The list of those who wait for a fair lock, and the sorted set with the ends of their places. */
+  /** The list of the owners that wait for a fair lock, and the sorted set with the times at which their waits expire. */
   readonly fairQueue: string;
   readonly fairEnds: string;
-  /** The beginning of the keys that tell when each read expires. */
+  /** The beginning of the keys whose ttls are the leases of reads. */
   readonly reads: string;
   readonly lockChannel: string;
   readonly rwChannel: string;
 }
 
-/** Gives the text that stands in the other keys: a name with a brace is taken to bring its own hash tag. */
+/** Gives the text of a name in the other keys. A name with a brace is taken to have its own hash tag. */
 const tagOf = (lock: string): string => (lock.includes('{') ? lock : `{${lock}}`);
 
 /** Whether the other keys of a lock have another slot of a Cluster than its name. */

@@ -1,9 +1,9 @@
--- The convention: a string at the key is a hold, and its text says whose. Ours is `holdfast <token> <id> <label>`. Every script is about keys
--- that other programs use, too, so none of them changes a value without the id or the token of the claim that it is for.
+-- The convention: a string at the key is a hold, and its text names the owner. Our text is `holdfast <token> <id> <label>`. Other programs
+-- use the keys, too. So no script changes a value that has not the id or the token of its claim.
 
 -- @part owned
--- Reads the hold at a key: the whole text, and of one of ours the id, the token and the label. A value that is no string (a hash of Redisson)
--- gives nil, since no hold of this convention is there.
+-- Reads the hold at a key: the whole text and, if it is ours, the id, the token and the label. Gives nil for a value that is no string (a hash
+-- of Redisson), which is no hold of this convention.
 local function holdAt(key)
   local text = redis.pcall('GET', key)
   if type(text) == 'table' then
@@ -15,14 +15,14 @@ local function holdAt(key)
   return text, id, token, label
 end
 
--- Gives the number that stands for the token of a hold of another program, which has none.
+-- Gives the number that stands for the token of a hold of another program.
 local function numberOf(text)
   return string.format('%.0f', tonumber(string.sub(redis.sha1hex(text), 1, 12), 16))
 end
 
 -- @script attempt
 -- KEYS: the lock; outside a Cluster, too, the last token that was above the clock. ARGV: the last moment, the ttl, the id, the least token,
--- the label. A token is the time of the server in µs; only nodes of a quorum are asked for a higher one, and have to remember it.
+-- the label. A token is the time of the server in µs. Only a quorum asks for a higher token, which has to be kept until the clock has passed it.
 -- @include owned
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -41,11 +41,11 @@ if redis.call('SET', KEYS[1], text .. ARGV[5], 'NX', 'PX', ARGV[2]) then
   remember(token)
   return {string.format('%.0f', token), clock}
 end
-local left = redis.call('PTTL', KEYS[1])
+local remaining = redis.call('PTTL', KEYS[1])
 local _, id, held, label = holdAt(KEYS[1])
-if id ~= ARGV[3] then return {'held', clock, left} end
+if id ~= ARGV[3] then return {'held', clock, remaining} end
 -- This is the same claim again. Its expiry never moves backwards.
-local ttl = math.max(left, tonumber(ARGV[2]))
+local ttl = math.max(remaining, tonumber(ARGV[2]))
 if tonumber(held) < least then
   held = string.format('%.0f', least)
   redis.call('SET', KEYS[1], 'holdfast ' .. held .. ' ' .. id .. ' ' .. label, 'PX', ttl)
@@ -76,17 +76,17 @@ for i = 4, #ARGV do redis.call('PUBLISH', ARGV[i], ARGV[3]) end
 return 1
 
 -- @script inspect
--- KEYS: the locks. Gives the time, and for each that is taken its place among them, the time until it expires, its token, whether it is
--- ours, and its label or its type.
+-- KEYS: the locks. Gives the time, and for each lock that is taken its index in KEYS, from 0, the time until it expires, its token, whether
+-- it is ours, and its label or its type.
 -- @include owned
 local time = redis.call('TIME')
 local found = {string.format('%.0f', time[1] * 1000000 + time[2])}
 for i, key in ipairs(KEYS) do
-  local left = redis.call('PTTL', key)
-  if left ~= -2 then
+  local remaining = redis.call('PTTL', key)
+  if remaining ~= -2 then
     local text, id, token, label = holdAt(key)
     local kind = text and 'string' or redis.call('TYPE', key).ok
-    found[#found + 1] = {i - 1, left, token or numberOf(text or kind), id and 1 or 0, label or kind}
+    found[#found + 1] = {i - 1, remaining, token or numberOf(text or kind), id and 1 or 0, label or kind}
   end
 end
 return found
