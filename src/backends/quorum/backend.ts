@@ -23,7 +23,7 @@ import { TurnTaking } from './turn-taking.ts';
 
 /** The share that core already takes off every lease; see `deadlineOf`. */
 const CORE_DRIFT_PART = 0.01;
-/** The longest time the first use waits for a node to name its run. A late node names it with its first grant. */
+/** How long the first use waits for the nodes to name their runs, ms. A slower node names its run with its first grant. */
 const INTRODUCTION_TIMEOUT_MS = 250;
 /** How often this process forgets the holds that have expired. */
 const SWEEP_EVERY_MS = 60_000;
@@ -121,7 +121,7 @@ class Quorum implements Backend {
     this.#introduced = true;
   }
 
-  /** Forgets the holds that have expired. Some are never released: a hold that must last (`minHold`) is left to expire. */
+  /** Forgets the holds that have expired. Some are never released: core lets a hold with `minHold` expire. */
   #sweep(): void {
     const now = this.#context.clock.now();
     if (now < this.#sweptAt + SWEEP_EVERY_MS) return;
@@ -145,7 +145,7 @@ class Quorum implements Backend {
     return renew(claims, this.#ballots, this.#context);
   }
 
-  /** Releases a hold. The next claim is not sent along, since there is no step that all nodes take together. */
+  /** Releases a hold. The next claim asks by itself, since there is no step that all nodes take together. */
   async release({ id, key }: Handle): Promise<Release> {
     const ballot = this.#ballots.get(id);
     if (!ballot?.grant) this.#turns.noteGivenUp(key);
@@ -178,8 +178,8 @@ function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
     maxTtl,
   );
   return {
-    // The majority of a reader and that of a writer share a node, which refuses one of them. Permits cannot rely on that: with two permits
-    // and three nodes, three callers can each have two nodes.
+    // The majorities of a reader and a writer share a node, which refuses one of the two. For permits that is not enough: with two permits and
+    // three nodes, three callers can each have two nodes.
     units: traits.some(({ units }) => units === 'exclusive') ? 'exclusive' : 'shared',
     fair: false,
     fencing: traits.some(({ fencing }) => fencing === 'never') ? 'never' : 'durable',

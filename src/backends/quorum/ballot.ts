@@ -22,7 +22,7 @@ import {
   worthOf,
 } from './tally.ts';
 
-/** `new`: nobody was asked yet. `voting`: the outcome is open. `held`: a majority admitted it. `lost`: no majority can any more. */
+/** `new`: no node was asked yet. `voting`: the outcome is open. `held`: a majority admitted the claim. `lost`: no majority can admit it any more. */
 type State = 'new' | 'voting' | 'held' | 'lost' | 'released';
 type Event = 'open' | 'won' | 'lost' | 'release';
 
@@ -42,7 +42,7 @@ export class Ballot implements VoteReceiver {
   readonly #context: QuorumContext;
   readonly #began: number;
   readonly #outcome = Promise.withResolvers<Attempt>();
-  /** Aborts when too many votes are lost, if the nodes can tell. It is created on demand: an abort costs as much as a message. */
+  /** Aborts when too many votes are lost, if the nodes report that. It is created on demand, since it costs as much as a message. */
   #lost: AbortController | undefined;
 
   constructor(context: QuorumContext, claim: Claim) {
@@ -62,7 +62,7 @@ export class Ballot implements VoteReceiver {
 
   /**
    * Asks all nodes, unless the claim was released before.
-   * @param few if true, it asks a few nodes first, and the others unless all of these refuse
+   * @param few if true, a few nodes are asked first, and the others only if one of the few does not refuse
    */
   open(few = false): Promise<Attempt> {
     if (this.#on('open')) {
@@ -79,7 +79,7 @@ export class Ballot implements VoteReceiver {
     return refusal;
   }
 
-  /** Gives the outcome for a caller that asked again at `sent`. The lease runs from the first request, so less of it is left. */
+  /** Gives the outcome for a caller that asked again at `sent`. The lease runs from the first request, so less of it remains. */
   async outcomeFor(sent: number): Promise<Attempt> {
     const answer = await this.#outcome.promise;
     return answer.granted ? { ...answer, validFor: sentLater(answer.validFor, sent - this.#began) } : answer;
@@ -102,17 +102,17 @@ export class Ballot implements VoteReceiver {
   mend(i: number): void {
     if (this.#state !== 'held') return;
     const { token, tokenCount = 1 } = this.grant!;
-    // This is the last token of the hold: the holder may use each of them, so the node must give none of them again.
+    // This is the last token of the hold. The holder may use all its tokens, so the node must not give any of them again.
     this.claims.ask(i, this.claims.fenced ? token + BigInt(tokenCount - 1) : undefined);
   }
 
-  /** Releases the claim on every node that may hold a part of it. Resolves when it is certain whether that freed a majority. */
+  /** Releases the claim on every node that may hold it. Resolves when it is certain whether the release freed a majority. */
   release(): Promise<boolean | 'unknown'> {
     const answers = new Answers(
       this.claims.answers.map((answer): ReleaseAnswer => (mayKeep(answer) ? 'open' : 'nothing')),
       (all) => tallyRelease(all, this.#context.majority),
     );
-    // The stack makes an error the most expensive step here, so it is created only if a caller may wait for it.
+    // An error with its stack is the most expensive step here, so it is created only if a caller may wait for the outcome.
     if (!this.grant) this.#fail(new Error('it was released before it was answered'));
     this.#on('release');
     this.claims.release((freed, i) =>
@@ -164,7 +164,7 @@ export class Ballot implements VoteReceiver {
     this.#outcome.resolve(this.grant);
   }
 
-  /** Ends a lost ballot. It releases the votes at once, and each later vote when it comes. */
+  /** Ends a lost ballot. Votes are released at once, and later votes when they come. */
   #lose(): void {
     this.#on('lost');
     const { answers, claim } = this.claims;
@@ -182,7 +182,7 @@ export class Ballot implements VoteReceiver {
   }
 }
 
-/** Gives the token that the nodes are asked for, above all that this process has seen; undefined if each node may choose its own. */
+/** Gives the token that the nodes are asked for: it is above all tokens that this process has seen. Undefined if each node may choose its own. */
 function proposalOf({ minToken = 0n }: Claim, highest: bigint): bigint | undefined {
   const proposal = minToken > highest ? minToken : highest + 1n;
   return proposal > 1n ? proposal : undefined;
@@ -195,8 +195,8 @@ interface HoldRenewal {
 }
 
 /**
- * Renews holds, with one request to each node. Every node that may have some of a hold is asked; when a majority has confirmed it, the
- * others are asked for their vote again.
+ * Renews holds, with one request to each node that may have a vote for one of them. When a majority has confirmed a hold, the other nodes are
+ * asked for their votes again.
  */
 export async function renew(
   claims: readonly Claim[],

@@ -1,27 +1,27 @@
 import { type Clock, RecentKeys } from '../../core/index.ts';
 
-/** The time after a rival was last seen in which it is expected to ask again, ms. */
+/** After the last sign of a rival it is expected to ask again within this time, ms. */
 const RIVAL_KNOWN_MS = 10_000;
 /** The pause between two attempts of a waiter, ms: at first, and after a long wait. Each pause varies at random by half. */
 const MIN_PAUSE_MS = 4;
 const MAX_PAUSE_MS = 500;
 /** The pause of a waiter, as a share of its wait so far. Only the next holder asks often; a waiter behind it only reads the hint. */
 const PACE = { next: 0.025, behind: 0.05, unknown: 0.1 };
-/** The time for which a process leaves a key to the others after a release, ms. It is no shorter than the first pauses of a waiter. */
+/** After a release a process does not ask for the key for this time, ms. It is no shorter than the first pauses of a waiter. */
 const YIELD_MS = 6;
 
 interface Contention {
   rivalSeenAt: number;
   /** The time since which this process has been refused; undefined if it was granted since. */
   since: number | undefined;
-  /** The time until which this process leaves the key to the others. */
+  /** The time until which this process does not ask for the key. */
   leftUntil: number;
 }
 
 /**
  * Spreads the attempts of rivals, since a quorum wakes no waiter. A waiter asks at random times, more often at first, so that
- * rivals that split the votes do not collide again. After a release this process leaves the key alone for a moment, if a rival wants
- * it: otherwise the next caller in this process would always be first, and the other processes would starve.
+ * rivals that split the votes do not collide again. After a release this process does not ask for the key for a moment, if a rival
+ * wants it: otherwise the next caller in this process would always be first, and the other processes would starve.
  */
 export class ContentionBackoff {
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class ContentionBackoff {
 
   /**
    * Gives the time to wait after a refusal, ms.
-   * @param how the place of this process among the waiters: next, behind the next holder, or not known
+   * @param how whether this process is the next holder, behind the next holder, or does not know
    */
   pauseAfter(key: string, how: keyof typeof PACE): number {
     const now = this.#clock.now();

@@ -32,8 +32,8 @@ export async function evict(context: QuorumContext, key: string, token: bigint):
 }
 
 /**
- * Watches the parts of a hold. It wakes when so many nodes have woken that the rest is no majority: a renewal in the middle of an eviction
- * would ask the nodes that were first for their votes again.
+ * Watches the votes of a hold. It wakes when so many nodes have woken that the rest is no majority. If it woke sooner, in the middle of an eviction,
+ * the renewal would ask the first nodes for their votes again.
  */
 export async function watchHold(
   { nodes, majority }: QuorumContext,

@@ -2,7 +2,7 @@ import { type Backend, type Hints, isLockError, mostOf, type Run } from '../../c
 
 /** What a node showed when it was last read. Times are ms by the clock of this process. */
 export interface NodeView {
-  /** The run of the server; '' if the node names none, and then it always counts. */
+  /** The run of the server; '' if the node names no run, and then the node always counts. */
   readonly run: string;
   /** The latest time at which this run may have begun. */
   readonly since: number;
@@ -30,8 +30,8 @@ export interface QuorumBounds {
 
 /**
  * Gives the time until which a node does not count. A restarted node may have forgotten its votes, so it waits for the longest lease that
- * it may have voted for. The other nodes remember that lease: before a process counts a vote, it has the node write down the lease, so at
- * least one node of every majority knows it. If too few nodes remember, the lease may have been `maxTtl`. If all nodes were asked and none
+ * it may have voted for. The other nodes remember that lease: before a process counts a vote, the node stores the lease in a hint. So at least
+ * one node of every majority knows the lease. If too few nodes remember, the lease may have been `maxTtl`. If all nodes were asked and none
  * remembers a lease, the nodes are new, and no vote was ever given.
  */
 export function excludedUntil(
@@ -59,14 +59,14 @@ export function areNew(all: readonly (NodeView | undefined)[]): boolean {
   return all.every((each) => each && each.longest === 0 && (each.run === '' || each.marked === undefined));
 }
 
-/** How long a hint is kept after its lease is over, and how often a hint that is in use is written again. ms. */
+/** How long a hint is kept after its lease is over, and how often a hint in use is written again, ms. */
 const HINT_TTL_MS = 86_400_000;
 const REWRITE_MS = HINT_TTL_MS / 4;
 const RUN = '\u0001quorum/run';
 const BORN = '\u0001quorum/born';
 const DURABLE = ' durable';
 
-/** A lease is rounded up to one of these: 1, 2, 3, 5, 10, 20 … s. Each has a hint of its own, so that no write undoes another. */
+/** A lease is rounded up to one of these: 1, 2, 3, 5, 10, 20 … s. Each has its own hint, so that no write overwrites another. */
 export function leaseClasses(maxTtl: number): number[] {
   const found: number[] = [];
   for (let decade = 1_000; decade < maxTtl; decade *= 10)
@@ -74,14 +74,14 @@ export function leaseClasses(maxTtl: number): number[] {
   return [...found, maxTtl];
 }
 
-/** The part of a node view that comes from its hints. See guard.ts. */
+/** The part of a node view that comes from its hints. The rest is known to `RestartGuard`. */
 type NodeHints = Pick<NodeView, 'remembers' | 'marked' | 'born' | 'kept' | 'longest'>;
 
-/** The hints in which a node remembers facts about the quorum. The node keeps them beside its locks. */
+/** The hints in which a node remembers facts about the quorum, beside its locks. */
 export class LeaseMemory {
   readonly #backend: Backend;
   readonly #maxTtl: number;
-  /** The longest lease that this process has noted at this run, ms, and the time until which it need not note it again. */
+  /** The longest lease that this process has stored at this run, ms, and the time until which it need not store the lease again. */
   #longestNoted = 0;
   #until = Number.NEGATIVE_INFINITY;
 
@@ -107,7 +107,7 @@ export class LeaseMemory {
     this.#longestNoted = Math.max(this.#longestNoted, lease);
   }
 
-  /** Forgets what this process has noted, since a new run may have lost it. Returns the longest lease noted, ms. */
+  /** Forgets what this process has stored, since a new run may have lost it. Returns the longest lease stored, ms. */
   forget(): number {
     const noted = this.#longestNoted;
     this.#longestNoted = 0;
@@ -117,7 +117,7 @@ export class LeaseMemory {
 
   async readHints(run: Run): Promise<NodeHints> {
     const found = await this.#read(run);
-    // A lease is written down after the mark of its run. One without the other was read while another process wrote them.
+    // A lease is stored after the mark of its run. If only the lease was read, another process wrote both during the read.
     return found.longest > 0 && found.marked === undefined ? this.#read(run) : found;
   }
 
@@ -133,9 +133,9 @@ export class LeaseMemory {
   }
 
   /**
-   * Notes at the node that the votes of this run count, because all that an earlier run may have forgotten has expired.
+   * Stores at the node that the votes of this run count, because all that an earlier run may have forgotten has expired.
    * @param run undefined if the node names no run: its votes always count
-   * @param born the runs of all nodes if they are new. If this process ends before it marked all of them, one marked node is enough
+   * @param born the runs of all nodes if they are new. So one marked node is enough if this process ends before it has marked all
    */
   async mark(run: Run | undefined, born: readonly string[] | undefined): Promise<void> {
     if (born) await ifAllowed(() => this.#hints?.write(BORN, born.join('\n'), HINT_TTL_MS + this.#maxTtl));

@@ -8,9 +8,9 @@ import {
   promiseOf,
 } from '../../core/index.ts';
 
-/** How often a silent node is asked again. In between it is left out. */
+/** How often a silent node is asked again, ms. In between it is skipped. */
 const PROBE_MS = 500;
-/** The pause after the first try of a release. Each later one is twice as long, up to the last. */
+/** The pause after the first try of a release. Each later pause is twice as long, up to the maximum. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 

@@ -4,20 +4,20 @@ import type { Node } from './node.ts';
 import { flawOf, type NodeAnswer, noOf, REFUSED, TOO_LATE } from './tally.ts';
 
 /**
- * `standing`: no release is on its way. `leaving`: one is. `doubtful`: one is, and a vote came in the meantime, which may be newer than the
- * release. `gone`: it was freed, and no vote for it can follow.
+ * `settled`: no release is under way. `releasing`: a release is under way. `doubtful`: a release is under way, and a vote came that may be newer than
+ * the release. `gone`: a release freed the claim, and no vote for it can follow.
  */
-type State = 'standing' | 'leaving' | 'doubtful' | 'gone';
+type State = 'settled' | 'releasing' | 'doubtful' | 'gone';
 
-/** `voted`: a vote came too late to count. The others are answers to a release: `freed` for good, `answered` otherwise, or `unanswered`. */
+/** `voted`: a vote came too late to count. The others are outcomes of a release: surely `freed`, `answered` otherwise, or `unanswered`. */
 type Event = 'voted' | 'freed' | 'answered' | 'unanswered';
 
-/** A claim is released each time its state becomes `leaving`. */
+/** A claim is released each time its state becomes `releasing`. */
 const NEXT: Readonly<Record<State, Readonly<Record<Event, State>>>> = {
-  standing: { voted: 'leaving', freed: 'gone', answered: 'standing', unanswered: 'standing' },
-  leaving: { voted: 'doubtful', freed: 'gone', answered: 'standing', unanswered: 'standing' },
-  doubtful: { voted: 'doubtful', freed: 'gone', answered: 'leaving', unanswered: 'standing' },
-  gone: { voted: 'gone', freed: 'gone', answered: 'standing', unanswered: 'standing' },
+  settled: { voted: 'releasing', freed: 'gone', answered: 'settled', unanswered: 'settled' },
+  releasing: { voted: 'doubtful', freed: 'gone', answered: 'settled', unanswered: 'settled' },
+  doubtful: { voted: 'doubtful', freed: 'gone', answered: 'releasing', unanswered: 'settled' },
+  gone: { voted: 'gone', freed: 'gone', answered: 'settled', unanswered: 'settled' },
 };
 
 /** Receives whether a release freed a vote at this node; undefined if that is unknown. */
@@ -36,8 +36,8 @@ export interface ClaimOfAll {
 }
 
 /**
- * The renewals of one claim that its node has not answered. Each may still be on its way, arrive after a later one, and set the claim to
- * expire by its own, shorter lease. Until the node answers, its vote is safe for no longer than that.
+ * The renewals of one claim that its node has not answered. An old renewal may arrive after a later one, and set the claim to expire after its own,
+ * shorter lease. So a vote is safe for no longer than the shortest unanswered lease.
  */
 export class PendingRenewals {
   /** The leases (ms) of the requests under way, and the shortest lease of a request whose answer will never come. */
@@ -64,10 +64,10 @@ export class NodeClaim implements Receiver<Attempt> {
   readonly #whole: ClaimOfAll;
   readonly #node: Node;
   #claim: Claim;
-  #state: State = 'standing';
+  #state: State = 'settled';
   /**
-   * How often the node was asked. A second request raises the token; a release may free the first vote and arrive before the second
-   * request.
+   * How often the node was asked. A second request raises the token. A release may free the first vote, and then the second request may
+   * arrive and give a new vote.
    */
   #asked = 0;
   #renewals: PendingRenewals | undefined;
@@ -154,7 +154,7 @@ export class NodeClaim implements Receiver<Attempt> {
   }
 
   release(onRelease?: OnRelease): void {
-    this.#state = 'leaving';
+    this.#state = 'releasing';
     const { claim, within } = this.#whole;
     this.#node.releases.begin(this.#claim, within, claim.ttl + within, (freed) => {
       onRelease?.(freed, this.node);
@@ -165,6 +165,6 @@ export class NodeClaim implements Receiver<Attempt> {
 
   #on(event: Event): void {
     this.#state = NEXT[this.#state][event];
-    if (this.#state === 'leaving') this.release();
+    if (this.#state === 'releasing') this.release();
   }
 }

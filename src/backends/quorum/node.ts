@@ -43,7 +43,7 @@ export interface QuorumContext {
   readonly fenced: boolean;
   /** The share of a lease that is still safe to use after clock drift: 0 to 1. */
   readonly worth: number;
-  /** The highest number any node has given. */
+  /** The highest token that any node has given. */
   highest: bigint;
 }
 
@@ -76,7 +76,7 @@ export class Node {
     this.guard.review();
     const { doubt } = this.guard;
     if (!doubt) return this.#link.skipOrProbe();
-    return this.#context.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
+    return this.#context.all.some(isTwin) ? undefined : doubt; // if there is a twin, the request goes on, and is refused with the reason
   }
 
   /** Finds out which server the node is, and since when it runs. */
@@ -127,7 +127,7 @@ export class Node {
     return this.#link.answer(() => this.backend.evict!(key, token), within);
   }
 
-  /** Gives the findings of the engine, and a warning if a restart of its server would go unseen. */
+  /** Gives the findings of the engine, and a warning if a restart of its server would not be noticed. */
   async check(within: number): Promise<Finding[]> {
     const found = await this.#link.answer(async () => this.backend.check?.() ?? [], within);
     return this.#context.guarded && this.guard.identity.nameless ? [...found, UNGUARDED] : found;
@@ -138,7 +138,7 @@ export class Node {
     await removeUser(this.backend);
   }
 
-  /** Tells apart nodes that name the same server, before anything is asked of them. A misused quorum refuses every request. */
+  /** Checks, before a request to the nodes, that no two of them are one server. A misused quorum refuses every request. */
   #separateTwins(): Promise<unknown> | undefined {
     const { misuse, all } = this.#context;
     if (misuse) return Promise.reject(misuse);

@@ -2,7 +2,7 @@ import { type Backend, type Clock, systemClock } from '../../core/index.ts';
 import { areNew, excludedUntil, LeaseMemory, type NodeView, type QuorumBounds } from './lease-memory.ts';
 import { type RunName, ServerIdentity } from './server-identity.ts';
 
-/** The first pause before a node that does not count is read again. Each later one is twice as long, up to the last. */
+/** The first pause before a node that does not count is read again. Each later pause is twice as long, up to the maximum. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 500;
 /** The time for which a node that hangs may delay the others. */
@@ -20,7 +20,7 @@ export interface GuardContext extends QuorumBounds {
 /**
  * `unread`: the hints of the node were not read since this run began. `excluded`: they were read, and the votes of the node do not
  * count, because it may have forgotten earlier ones. `counted`: its votes count. A new run begins as `unread`, or as `counted` if
- * nobody can tell whether the node restarted.
+ * the node does not show whether it restarted.
  */
 type State = 'unread' | 'excluded' | 'counted';
 
@@ -49,7 +49,7 @@ export class RestartGuard {
     return rest > 0 ? exclusionError(rest, this.#mayBeNew, this.#context.clock) : undefined;
   }
 
-  /** Ends the rest of the node when it is over, and reads the hints of the nodes again from time to time until then. */
+  /** Lets the node count when its exclusion is over. Until then it reads the hints of the nodes again from time to time. */
   review(): void {
     const now = this.#context.clock.now();
     if (this.#state !== 'excluded' || !this.#context.guarded) return;
@@ -66,7 +66,7 @@ export class RestartGuard {
   }
 
   /**
-   * Call it after a grant of `ttl`. If the run is still the same, that run gave the grant. If it also remembers the lease, there is
+   * Call it after a grant of `ttl`. If the run is still the same, that run gave the grant. If the node also remembers the lease, there is
    * nothing to wait for.
    * @throws Error, as a rejection, if the vote does not count
    */
@@ -90,14 +90,14 @@ export class RestartGuard {
     if (!needsHints(this.#context)) return;
     if (!this.#view) {
       await this.#readHints();
-      // A node that hangs must not delay the others: until it answers, it counts as a node that remembers nothing.
+      // A node that hangs must not delay the others. Until it answers, it is taken for a node that remembers nothing.
       const moment = (done: () => void): unknown => this.#context.clock.after(OTHERS_TIMEOUT_MS, done, true);
       if (this.#view && this.#excludedUntil(now) > now)
         await Promise.race([this.#readOthers(), new Promise<void>(moment)]);
     }
     if (ttl === 0 || this.#memory.remembers(ttl, now)) return;
-    // A lease is written down only after the run is marked, and so only where votes count: a process that finds a lease where no run is
-    // marked cannot tell a new quorum from one that lost its data.
+    // A lease is stored only after its run is marked, and so only at nodes that count. From a lease without a marked run, a process could
+    // not tell a new quorum from one that lost its data.
     if (this.#state === 'excluded') {
       const rest = this.#excludedUntil(now) - now;
       if (rest > 0) throw exclusionError(rest, this.#mayBeNew, this.#context.clock);
@@ -118,7 +118,7 @@ export class RestartGuard {
   }
 
   /**
-   * Lets all nodes whose rest is over count at once: after the mark of one alone, the others would not look new any more.
+   * Lets all nodes whose exclusion is over count at once: after the mark of one node alone, the others would not look new any more.
    * @returns a promise for each of these nodes, which resolves when the node is marked
    */
   #countNodesAgain(now: number): ReadonlyMap<RestartGuard, Promise<void>> {
@@ -133,7 +133,7 @@ export class RestartGuard {
   async #count(born: readonly string[] | undefined): Promise<void> {
     this.#state = 'counted';
     this.#view = { ...this.#view!, marked: this.#view!.run };
-    // If the mark fails, the votes of the node count all the same, and a later process only waits as long as this one did.
+    // If the mark fails, the votes of the node count all the same. Then a later process waits as long as this one did.
     await this.#memory.mark(this.identity.run, born).catch(() => {});
   }
 
@@ -162,7 +162,7 @@ export class RestartGuard {
     const run = identity.run ?? { id: '' };
     let found = await this.#memory.readHints(run);
     if (found.remembers && found.longest === 0 && this.#longestForgotten > 0) {
-      // The node came back empty. If all other nodes were empty too, a later process would take it for new.
+      // The node lost its data. If all other nodes have no data either, a later process would take the node for new.
       await this.#memory.noteLease(this.#longestForgotten, now);
       found = { ...found, longest: this.#longestForgotten };
     }
@@ -190,7 +190,7 @@ export async function separateTwins(all: readonly RestartGuard[]): Promise<void>
   await Promise.all(all.filter(isTwin).map(separate));
 }
 
-/** Hints protect against nodes that restart. If no node can show a restart, no process needs the hints. */
+/** Hints guard against nodes that restart. If no node can show a restart, no process needs the hints. */
 const needsHints = ({ guarded, identities }: GuardContext): boolean =>
   guarded && identities.some(({ nameless }) => !nameless);
 

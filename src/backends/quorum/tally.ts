@@ -29,11 +29,11 @@ export const noOf = (why: unknown): NodeAnswer => ({
 /** True if the node may still hold the claim: the node says so, or its answer is unknown. */
 export const mayKeep = (answer: NodeAnswer): boolean => answer.kind !== 'no' || answer.mayHold;
 
-/** Gives the signal that aborts when the vote is lost; undefined if the node cannot tell. */
+/** Gives the signal that aborts when the vote is lost; undefined if the node does not report that. */
 export const lostOf = (answer: NodeAnswer): AbortSignal | undefined =>
   answer.kind === 'yes' ? answer.lost : undefined;
 
-/** Says what is wrong with an answer to an attempt, of a backend that a user wrote; undefined if nothing is. */
+/** Says what is wrong with an answer to an attempt, of a backend that a user wrote; undefined if nothing is wrong. */
 export function flawOf(answer: Attempt | undefined): string | undefined {
   if (typeof answer?.granted !== 'boolean')
     return `it answers an attempt with ${shown(answer)}, which is no grant and no refusal`;

@@ -2,8 +2,8 @@ import { type Clock, RecentKeys } from '../../core/index.ts';
 import type { NextProcess, TurnHint } from './turn-hint.ts';
 
 /**
- * After this wait a process asks to be next: before that, chance serves it sooner. It is given in ms, and in round
- * trips to the nodes: the hint takes several of these, and during them no process asks.
+ * After this wait a process asks to be next; before that, chance serves it sooner. The wait is the larger of a time in ms and a number of round trips
+ * to the nodes: the hint takes several round trips, and during them no process asks.
  */
 const MIN_PATIENCE_MS = 20;
 const PATIENCE_ROUND_TRIPS = 16;
@@ -13,15 +13,15 @@ const READ_EVERY_MS = 25;
 const RENEW_AFTER_MS = 80;
 const LASTS_MS = 170;
 /**
- * A long wait makes the hint last longer: by this share of the wait, and by at most this time, ms. A dead next holder delays the others by
- * as much.
+ * A long wait makes the hint last longer: by this share of the wait, and by at most this time, ms. If the next holder dies, the others wait so much
+ * longer.
  */
 const LONGER_PART = 0.05;
 const MAX_LONGER_MS = 5_000;
-/** After this wait a process spares the nodes: it asks one node whether the hint is as before, and only when that may matter, ms. */
+/** After this wait a process asks one node only whether the hint is as before, and only when that may matter, ms. */
 const LONG_WAIT_MS = 1_000;
 /**
- * The longest pause of the next holder between two attempts, and some time for the nodes to answer, ms. Its hint lasts longer than that.
+ * The longest pause of the next holder between two attempts, with some time for the nodes to answer, ms. Its hint lasts longer.
  */
 const MAX_PAUSE_MS = 800;
 /** The longest time for which a process behind the next holder does not look at the hint, ms. */

@@ -28,7 +28,7 @@ class AwaitedKey {
 export type AdmitsReaders = (reader: OwnConnection, key: string) => Promise<boolean>;
 
 /** The two connections to one server. `channel` receives the names of changed keys that were read over `reader`. */
-interface NodeConnections {
+interface Pair {
   readonly channel: Channel;
   reader: OwnConnection | undefined;
 }
@@ -44,7 +44,7 @@ export class KeyWakeUps {
   readonly #admitsReaders: AdmitsReaders | undefined;
   /** The awaited keys, as the server names them. */
   readonly #awaited = new Map<string, AwaitedKey>();
-  readonly #byNode = new Map<string, NodeConnections>();
+  readonly #byNode = new Map<string, Pair>();
   #refused: { readonly why: Error; readonly until: number } | undefined;
 
   constructor(port: Port, clock: Clock, admitsReaders: AdmitsReaders | undefined) {
@@ -61,15 +61,15 @@ export class KeyWakeUps {
   /** Whether a waiter of this key will be woken. If the key has moved to another server, it begins to listen to that server. */
   isAwaited(key: string): boolean {
     if (!this.#awaited.has(this.#port.keyPrefix + key)) return false;
-    const { channel } = this.#connectionsTo(key);
+    const { channel } = this.#pairAt(key);
     if (!channel.isOpen) channel.listen().catch(() => {}); // the next attempt tries again
     return channel.isOpen;
   }
 
   /** Rejects if the server cannot notify of changes now; core then asks again and again. */
   async watch(key: string, claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    const connections = this.#connectionsTo(key);
-    await connections.channel.listen();
+    const pair = this.#pairAt(key);
+    await pair.channel.listen();
     const name = this.#port.keyPrefix + key;
     const awaited = this.#awaited.get(name) ?? new AwaitedKey();
     this.#awaited.set(name, awaited);
@@ -79,7 +79,7 @@ export class KeyWakeUps {
       if (this.#awaited.get(name) === awaited) this.#awaited.delete(name);
     });
     try {
-      await this.#look(connections, name, awaited);
+      await this.#look(pair, name, awaited);
       return watch;
     } catch (error) {
       await watch[Symbol.asyncDispose]();
@@ -97,7 +97,7 @@ export class KeyWakeUps {
     return this.#port.nodeOf(slotOf(this.#port.keyPrefix + key));
   }
 
-  #connectionsTo(key: string): NodeConnections {
+  #pairAt(key: string): Pair {
     const node = this.#nodeOf(key);
     const known = this.#byNode.get(node);
     if (known) return known;
@@ -107,29 +107,29 @@ export class KeyWakeUps {
     const channel = new Channel(
       {
         name: () => node,
-        listen: (_, onMessage, lost) => this.#open(connections, slot, onMessage, lost),
+        listen: (_, onMessage, lost) => this.#open(pair, slot, onMessage, lost),
         onConnection: this.#port.onConnection,
         isWanted: () => here().length > 0,
         wakeAll: () => {
           for (const [name, awaited] of here()) {
             awaited.wake();
-            this.#look(connections, name, awaited).catch(() => {}); // the connection is lost again
+            this.#look(pair, name, awaited).catch(() => {}); // the connection is lost again
           }
         },
         deliver: (name) => {
           const changed = name === '' ? here() : [[name, this.#awaited.get(name)] as const]; // '': the database was emptied
-          for (const [each, awaited] of changed) if (awaited) this.#look(connections, each, awaited).catch(() => {});
+          for (const [each, awaited] of changed) if (awaited) this.#look(pair, each, awaited).catch(() => {});
         },
       },
       this.#clock,
     );
-    const connections: NodeConnections = { channel, reader: undefined };
-    this.#byNode.set(node, connections);
-    return connections;
+    const pair: Pair = { channel, reader: undefined };
+    this.#byNode.set(node, pair);
+    return pair;
   }
 
   /** Reads how long the key is taken. The server then notifies of its next change. */
-  async #look({ reader }: NodeConnections, name: string, awaited: AwaitedKey): Promise<void> {
+  async #look({ reader }: Pair, name: string, awaited: AwaitedKey): Promise<void> {
     if (!reader) throw new Error('the connection was lost');
     const key = name.slice(this.#port.keyPrefix.length);
     const admitsReaders = awaited.hasReaders && this.#admitsReaders?.(reader, key);
@@ -144,12 +144,12 @@ export class KeyWakeUps {
     }
   }
 
-  #open(connections: NodeConnections, slot: number, onMessage: (name: string) => void, lost: () => void): Listening {
+  #open(pair: Pair, slot: number, onMessage: (name: string) => void, lost: () => void): Listening {
     const now = this.#clock.now();
     if (this.#refused && now < this.#refused.until) return { ready: Promise.reject(this.#refused.why), hangUp() {} };
     const over = new AbortController();
     const listening = this.#port.listenForKeys!(slot, onMessage, lost);
-    const ready = this.#track(connections, slot, listening.ready, over.signal, lost).catch((error: Error) => {
+    const ready = this.#track(pair, slot, listening.ready, over.signal, lost).catch((error: Error) => {
       if (!REFUSED.test(error.message)) throw error;
       const why = new Impossible(`the server refused CLIENT TRACKING: ${error.message}`);
       this.#refused = { why, until: now + REFUSED_FOR_MS };
@@ -164,16 +164,10 @@ export class KeyWakeUps {
     };
   }
 
-  async #track(
-    connections: NodeConnections,
-    slot: number,
-    ready: Promise<string>,
-    over: AbortSignal,
-    lost: () => void,
-  ): Promise<void> {
+  async #track(pair: Pair, slot: number, ready: Promise<string>, over: AbortSignal, lost: () => void): Promise<void> {
     const [id, reader] = await Promise.all([ready, this.#port.ownConnection(slot, over, lost)]);
     await reader.command('CLIENT', [], 'TRACKING', 'ON', 'REDIRECT', id);
     this.#refused = undefined;
-    connections.reader = reader;
+    pair.reader = reader;
   }
 }

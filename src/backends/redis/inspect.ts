@@ -28,7 +28,7 @@ export class Listings {
   }
 
   async *inspect(start: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
-    if (this.#shards.port.ended) throw meaning(closedError(), 'inspect'); // otherwise an ended client of a Cluster, which knows no node, would list nothing
+    if (this.#shards.port.ended) throw meaning(closedError(), 'inspect'); // an ended client of a Cluster would list nothing
     if (exact) {
       yield* await this.#queueOf(start, progress);
       return;

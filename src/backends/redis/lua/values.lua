@@ -22,7 +22,7 @@ end
 -- @script ask
 -- Attempts a claim that a value may answer. If a value answers it, the claim is released.
 --   KEYS  lock; of a Cluster, then the others, and the key of the value
---   ARGV  what `attempt` takes; what `release` takes; the greatest age of the value, µs; the mark; µs for which the attempt counts, with its ttl
+--   ARGV  what `attempt` takes; what `release` takes; the greatest age, µs; the mark; µs for which the attempt counts, with its ttl
 --   ->    answered  "=", now, the token of the value, when its age began, when it ends, the value
 --         else      the reply of `attempt`; the attempts if it is granted and counts, or nothing; the mark of the hold that stands first, if it counts
 -- @include lock
