@@ -98,7 +98,7 @@ export type ClaimMessage = { readonly id: string } & (
 
 const MESSAGE = /^(grant|value|ask|evicted) (\S+)(?: (\d+) (\d+) (\d+))?(?: (.*))?$/s;
 
-/** Reads a message of the scripts (`notify` in lua/queue.lua, `notify_all` in lua/values.lua, lua/release.lua). Undefined for what they do not send. */
+/** Reads a message of the scripts (`send` in lua/queue.lua); undefined for any other message. */
 export function readMessage(message: string): ClaimMessage | undefined {
   const [, kind, id, token, second, third, text] = MESSAGE.exec(message) ?? [];
   if (!id) return undefined;
