@@ -41,11 +41,7 @@ export function meaning(error: unknown, act: string, key?: string, backend = 're
   return new LockError(
     'LOCK_UNAVAILABLE',
     `${backend} refused to ${actWords(act, key)}: ${cause.message}. What to do: ${ADVICE[code]}`,
-    {
-      key,
-      backend,
-      cause,
-    },
+    { key, backend, cause },
   );
 }
 

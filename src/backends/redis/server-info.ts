@@ -78,12 +78,7 @@ export function whyUnsupported(info: ReadonlyMap<string, string>): string | unde
 }
 
 export const fieldsOf = (info: string): Map<string, string> =>
-  new Map(
-    info
-      .split('\r\n')
-      .filter((line) => line.includes(':'))
-      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
-  );
+  new Map(Array.from(info.matchAll(/^([^:\r\n]+):(.*)\r?$/gm), ([, name, value]) => [name!, value!]));
 
 /**
  * @param infos what the server answered, by several names

@@ -128,14 +128,8 @@ export const repliesTo = (requests: readonly Request[], reply: unknown): unknown
 
 /** The claim of an attempt that only asks for the time. */
 const PROBE_CLAIM = {
-  id: '-',
-  units: 1,
-  capacity: 1,
-  tokenCount: 1,
-  ttl: 1_000,
-  queue: false,
-  within: 1_000,
-  label: '',
+  ...{ id: '-', units: 1, capacity: 1, tokenCount: 1, ttl: 1_000 },
+  ...{ queue: false, within: 1_000, label: '' },
 };
 
 /** Sends requests to the server that has their key, and knows the options. */

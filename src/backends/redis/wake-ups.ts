@@ -75,40 +75,29 @@ export class WakeUps {
     const node = this.#isSharded ? this.#shards.nodeOf(key) : ANY_NODE;
     let known = this.#channels.get(node);
     if (!known) {
-      const needs = node === ANY_NODE ? this.#everywhere() : this.#shard(node);
-      known = { channel: new Channel(needs, this.#shards.clock), key, undelivered: false };
+      known = { channel: new Channel(this.#needsAt(node), this.#shards.clock), key, undelivered: false };
       this.#channels.set(node, known);
     }
     known.key = key;
     return known.channel;
   }
 
-  #everywhere(): ChannelNeeds {
+  #needsAt(node: string): ChannelNeeds {
     const name = `${this.#shards.prefix}:wake:${this.#shards.clock.id()}`;
-    return {
-      name: () => name,
-      listen: (channel, onMessage, lost) => this.#port.listen(channel, onMessage, lost),
-      onConnection: this.#port.onConnection,
-      isWanted: () => this.#waiting.size > 0,
-      wakeAll: () => this.#waiting.wakeAll(),
-      deliver: (message) => this.#deliver(message),
-    };
-  }
-
-  #shard(node: string): ChannelNeeds {
-    const name = `${this.#shards.prefix}:wake:${this.#shards.clock.id()}`;
-    const here = (claim: { readonly key: string }): boolean => this.#shards.nodeOf(claim.key) === node;
+    const here = (claim: { readonly key: string }): boolean =>
+      node === ANY_NODE || this.#shards.nodeOf(claim.key) === node;
     let tried = 0;
     return {
       // Gives a name whose slot is at this server. Each call gives a name with another slot, since the last slot may have moved.
       name: () => {
-        for (const end = tried + MAX_NAMES; tried < end; ) {
+        for (const end = tried + MAX_NAMES; node !== ANY_NODE && tried < end; ) {
           const channel = `${name}:${tried++}`;
           if (this.#port.nodeOf(slotOf(channel)) === node) return channel;
         }
         return name;
       },
-      listen: (channel, onMessage, lost) => this.#listenToShard(node, channel, onMessage, lost),
+      listen: (...how) => (node === ANY_NODE ? this.#port.listen(...how) : this.#listenToShard(node, ...how)),
+      onConnection: this.#port.onConnection,
       isWanted: () => [...this.#waiting.values()].some(({ claim }) => here(claim)),
       wakeAll: () => this.#waiting.wakeAll(here),
       deliver: (message) => this.#deliver(message),
