@@ -38,9 +38,10 @@ export function meaning(error: unknown, act: string, key?: string, backend = 're
   const cause = withoutSecrets(error);
   const code = codeOf(cause.message);
   if (!code) return cause;
+  const what = key === undefined ? act : `${act} ${JSON.stringify(key)}`;
   return new LockError(
     'LOCK_UNAVAILABLE',
-    `${backend} refused to ${actWords(act, key)}: ${cause.message}. What to do: ${ADVICE[code]}`,
+    `${backend} refused to ${what}: ${cause.message}. What to do: ${ADVICE[code]}`,
     { key, backend, cause },
   );
 }
@@ -64,5 +65,3 @@ export const isReply = (error: unknown, code: string): boolean =>
 
 /** Makes the error for a client that its owner has closed. */
 export const closedError = (): Error => new Error('CLOSED the client is closed');
-
-const actWords = (act: string, key?: string): string => (key === undefined ? act : `${act} ${JSON.stringify(key)}`);

@@ -120,7 +120,7 @@ export class Listings {
 const ENTRY = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
 
 /** Reads a claim of lua/inspect.lua. @param now the time of the engine, µs */
-export function readEntry(key: string, now: string, row: string): Omit<QueueEntry, 'position'> {
+function readEntry(key: string, now: string, row: string): Omit<QueueEntry, 'position'> {
   const [, held, token, expiry, units, capacity, label] = ENTRY.exec(row)!;
   return {
     key,
@@ -136,7 +136,7 @@ export function readEntry(key: string, now: string, row: string): Omit<QueueEntr
 }
 
 /** Sorts the holders before the waiters, even if a quorum raised the token of a holder. */
-export const inOrder = (entries: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
+const inOrder = (entries: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
   [...entries]
     .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.token - b.token))
     .map((entry, position) => ({ ...entry, position }));

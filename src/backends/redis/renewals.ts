@@ -1,6 +1,6 @@
-import { type Claim, type Clock, leastOf, PLACE_TTL_MS, type Renewal, withLimit } from '../../core/index.ts';
+import { type Claim, leastOf, PLACE_TTL_MS, type Renewal, withLimit } from '../../core/index.ts';
 import { parts } from './command-batcher.ts';
-import type { Port } from './port.ts';
+import type { KeyedServer } from './server.ts';
 import { readRenewal } from './wire.ts';
 
 /** The most holds that one command renews. The script skips some if they take too long. */
@@ -13,20 +13,13 @@ const timeoutOf = (claims: readonly Claim[]): number =>
     PLACE_TTL_MS,
   ) / 4;
 
-/** One server, or a Cluster, where a script is about one group of keys. */
-interface Servers {
-  readonly port: Pick<Port, 'cluster'>;
-  readonly clock: Clock;
-  readonly groupOf: ((claim: Claim) => number) | undefined;
-}
-
 /**
  * Renews holds, those of one server together. In a Cluster a node that hangs does not delay the holds of other nodes.
  * @param ask renews a batch, and gives a reply for each
  */
 export async function renewals(
   claims: readonly Claim[],
-  { port, clock, groupOf }: Servers,
+  { port, clock, groupOf }: KeyedServer,
   ask: (batch: readonly Claim[]) => Promise<unknown[]>,
 ): Promise<Renewal[]> {
   const found = new Map<Claim, Renewal>();

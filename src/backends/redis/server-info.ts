@@ -1,15 +1,20 @@
 import { isLockError, LockError, type Run } from '../../core/index.ts';
 import type { Port } from './port.ts';
-import type { Server } from './server.ts';
+
+/** The part of `Server` by which it is asked about itself. */
+interface AskedServer {
+  readonly port: Port;
+  command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown>;
+}
 
 /** Asks for the run of the server, once for each connection: a server that restarts ends its connections. */
 export class Incarnation {
-  readonly #server: Server;
+  readonly #server: AskedServer;
   #run: Run | undefined;
   #connection = 0;
   #unlisten: (() => void) | undefined;
 
-  constructor(server: Server) {
+  constructor(server: AskedServer) {
     this.#server = server;
   }
 
