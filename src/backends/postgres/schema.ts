@@ -10,7 +10,7 @@ import * as sql from './sql.generated.ts';
  * the database, never the other way. Programs of both work side by side, so what a program calls keeps its name, its arguments
  * and its meaning; a newer revision may only add to it.
  */
-export const REVISION = 8;
+export const REVISION = 9;
 const FORMAT = 1;
 /** INSERT … ON CONFLICT, ROWS FROM and window frames would do with less; older ones are out of support. */
 const MIN_VERSION = 120_000;

@@ -130,27 +130,28 @@ const listed = (row: PoolRow) => ({
   remaining: Number(row.remaining),
 });
 
-/** Hints in a table of their own. @param ready before the first statement: the tables are there */
+/** Begins the key of each hint. UTF-8 has no such byte, so nobody can lock a key that begins with it. */
+const HINT = Uint8Array.of(0xff);
+const hintKey = (name: string): Buffer => Buffer.concat([HINT, Buffer.from(name)]);
+
+/** A hint is the value of a key that nobody can lock. @param ready before the first statement: the tables are there */
 export const hintsOf = (server: Server, ready: () => Promise<void>): Hints => ({
   async read(name) {
     await ready();
-    const [row] = await server.send(sql.hint, [Buffer.from(name)], 'a hint');
-    return row && String(row.text);
+    return recordOf(await take(server, 'look', [hintKey(name)])).value?.text;
   },
   async write(name, text, ttl) {
     await ready();
-    await take(server, 'hint', [Buffer.from(name), text ?? null, ttl]);
+    if (text === undefined) await take(server, 'forget', [hintKey(name)]);
+    else await take(server, 'hint', [hintKey(name), Buffer.from(text), ttl]);
   },
 });
 
 /** Values in a table of their own. @param ready as for `hintsOf` */
 export const storedValuesOf = (server: Server, ready: () => Promise<void>): Values => ({
-  async look(key): Promise<ValueRecord> {
+  async look(key) {
     await ready();
-    const fields = fieldsOf(await take(server, 'look', [Buffer.from(key)], key));
-    const [attempts, mark, begun] = fields.splice(-3);
-    const last = { attempts: Number(attempts), mark: textOf(mark), begun: BigInt(begun!) };
-    return fields[0] ? { ...last, value: storedValueOf(fields) } : last;
+    return recordOf(await take(server, 'look', [Buffer.from(key)], key));
   },
   async *keys(prefix): AsyncIterable<string> {
     await ready();
@@ -162,3 +163,10 @@ export const storedValuesOf = (server: Server, ready: () => Promise<void>): Valu
     return isTrue(await take(server, 'forget', [Buffer.from(key)], key));
   },
 });
+
+function recordOf(answer: string): ValueRecord {
+  const fields = fieldsOf(answer);
+  const [attempts, mark, begun] = fields.splice(-3);
+  const last = { attempts: Number(attempts), mark: textOf(mark), begun: BigInt(begun!) };
+  return fields[0] ? { ...last, value: storedValueOf(fields) } : last;
+}

@@ -18,7 +18,7 @@ const LEAST = `
   CREATE ROLE worker LOGIN;
   GRANT USAGE ON SCHEMA holdfast TO worker;
   GRANT SELECT, UPDATE ON least_meta TO worker;
-  GRANT SELECT, INSERT, UPDATE, DELETE ON least_keys, least_queue, least_hints, least_values TO worker;
+  GRANT SELECT, INSERT, UPDATE, DELETE ON least_keys, least_queue, least_values TO worker;
   GRANT USAGE, SELECT ON SEQUENCE least_tokens TO worker;
   GRANT USAGE, SELECT, UPDATE ON SEQUENCE least_tokens TO worker;
   ALTER ROLE worker SET default_transaction_isolation = 'serializable';

@@ -51,7 +51,7 @@ describeOn('postgres', 'a connection of the pool on which the application left a
     await backend.close();
   });
 
-  test('a forced release, a sweep and a note are committed too', async () => {
+  test('a forced release, a sweep and a hint are committed too', async () => {
     const { backend, leaveOpen } = await opened();
     const claim = claimOf(fresh());
     const grant = await backend.attempt(claim);
@@ -60,7 +60,7 @@ describeOn('postgres', 'a connection of the pool on which the application left a
     expect(await seen(claim.key)).toBe(false);
     await leaveOpen();
     await backend.hints!.write('word', 'kept', 60_000);
-    const kept = "SELECT text FROM holdfast_hints WHERE name = 'word'";
+    const kept = "SELECT convert_from(text, 'UTF8') AS text FROM holdfast_values WHERE key = '\\xff'::bytea || 'word'";
     expect(await database.sql(kept)).toEqual([{ text: 'kept' }]);
     await leaveOpen();
     await backend.sweep(0);

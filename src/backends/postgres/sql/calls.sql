@@ -85,15 +85,7 @@ CREATE OR REPLACE PROCEDURE {commit_forget}(a_key bytea, quiet boolean, INOUT an
   SELECT coalesce(bool_or(good), false)::int INTO answer FROM gone;
 {end}
 
--- Keeps a hint for so many ms; without a text it is forgotten. Some of those that are over go, unless somebody is at them.
-CREATE OR REPLACE PROCEDURE {commit_hint}(a_name bytea, a_text text, ms float8, quiet boolean, INOUT answer text) {begin}
-  IF a_text IS NULL THEN
-    DELETE FROM {hints} WHERE name = a_name;
-  ELSE
-    DELETE FROM {hints} h USING (
-      SELECT name FROM {hints} WHERE expires <= clock_timestamp() AND name <> a_name LIMIT 100 FOR UPDATE SKIP LOCKED
-    ) AS over WHERE h.name = over.name;
-    INSERT INTO {hints} (name, text, expires) VALUES (a_name, a_text, clock_timestamp() + ms * interval '1 ms')
-      ON CONFLICT (name) DO UPDATE SET text = EXCLUDED.text, expires = EXCLUDED.expires;
-  END IF;
+-- Keeps a hint for so many ms: a hint is the value of a key that nobody can lock.
+CREATE OR REPLACE PROCEDURE {commit_hint}(a_key bytea, a_text bytea, ms float8, quiet boolean, INOUT answer text) {begin}
+  PERFORM {keep}(a_key, 0, a_text, ms, 0);
 {end}

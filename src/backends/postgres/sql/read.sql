@@ -15,11 +15,6 @@ FROM (
 WHERE key >= $1::bytea AND key < $2::bytea AND expires > clock_timestamp()
 ORDER BY claims.key, claims.token
 
--- name: hint
--- $1 name of a hint. Gives its text, if there is one whose time is not over. The lock is for a server that was the primary: it does not know
--- what was written since, and refuses to lock.
-SELECT text FROM {hints} WHERE name = $1 AND expires > clock_timestamp() FOR KEY SHARE
-
 -- name: valueKeys
 -- The keys that have a value or attempts.
 --   $1, $2  the keys from the first up to, but not including, the second: bytes

@@ -69,14 +69,6 @@ CREATE TABLE IF NOT EXISTS {values} (
   PRIMARY KEY (key, era)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
--- A few words for all processes, beside the locks: advice, which may be gone.
-CREATE TABLE IF NOT EXISTS {hints} (
-  name     bytea PRIMARY KEY,
-  text     text NOT NULL,
-  expires  timestamptz NOT NULL
-);
-CREATE INDEX IF NOT EXISTS {=hints_over} ON {hints} (expires);
-
 -- A claim as programs send it.
 DO $claim$
 BEGIN

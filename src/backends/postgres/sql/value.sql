@@ -84,10 +84,30 @@ BEGIN
 END
 $holdfast$;
 
+-- Stores a value under a key, which ends the attempts.
+--   ms       how long the value is valid
+--   ageless  for so long the value has no age yet, ms
+CREATE OR REPLACE FUNCTION {keep}(a_key bytea, a_token bigint, a_text bytea, ms float8, ageless float8) RETURNS void
+LANGUAGE plpgsql {by_index} AS $holdfast$
+DECLARE
+  moment timestamptz := clock_timestamp();
+BEGIN
+  UPDATE {values} v
+    SET attempts = 0, begun = NULL, mark = NULL, counts = '-infinity',
+        token = a_token, since = moment + ageless * interval '1 ms', until = moment + ms * interval '1 ms', text = a_text,
+        steps = v.steps + 1, era = (v.steps + 1) / 64
+    WHERE v.key = a_key AND v.era >= (SELECT newest.era FROM {values} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1);
+  IF NOT FOUND THEN
+    INSERT INTO {values} (key, token, since, until, text)
+      VALUES (a_key, a_token, moment + ageless * interval '1 ms', moment + ms * interval '1 ms', a_text)
+      ON CONFLICT DO NOTHING; -- no hold keeps two processes from storing the same hint at once, and either hint will do
+  END IF;
+END
+$holdfast$;
+
 -- Gives up a claim as {release} does. If it is a hold that has not expired, it stores a value in the same step: that ends the attempts,
 -- and each process that waits in the queue is notified that there is one, but not of the value.
---   ms       how long the value is valid
---   ageless  for so long it has no age yet, ms
+--   ms, ageless  as in {keep}
 -- Gives what {release} gives, and whether the value was stored.
 CREATE OR REPLACE FUNCTION {store}(a_key bytea, a_id text, a_text bytea, ms float8, ageless float8, OUT freed boolean, OUT stored boolean)
 LANGUAGE plpgsql {by_index} AS $holdfast$
@@ -103,15 +123,7 @@ BEGIN
   END IF;
   stored := mine IS NOT NULL;
   IF stored THEN
-    UPDATE {values} v
-      SET attempts = 0, begun = NULL, mark = NULL, counts = '-infinity',
-          token = mine, since = moment + ageless * interval '1 ms', until = moment + ms * interval '1 ms', text = a_text,
-          steps = v.steps + 1, era = (v.steps + 1) / 64
-      WHERE v.key = a_key AND v.era >= (SELECT newest.era FROM {values} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1);
-    IF NOT FOUND THEN
-      INSERT INTO {values} (key, token, since, until, text)
-        VALUES (a_key, mine, moment + ageless * interval '1 ms', moment + ms * interval '1 ms', a_text);
-    END IF;
+    PERFORM {keep}(a_key, mine, a_text, ms, ageless);
     -- The key in hex, which no other message looks like.
     IF key_row.waits > 0 AND current_setting('holdfast.quiet', true) IS DISTINCT FROM 'on' THEN
       PERFORM pg_notify(waiting.channel, encode(a_key, 'hex')) FROM (

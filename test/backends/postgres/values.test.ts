@@ -13,7 +13,7 @@ const NONE: ValueCondition = { ...ANY, age: -1 };
 const HOUR = 3_600_000;
 const SECRET = 'a secret word';
 
-describeOn('postgres', 'words in a table of their own', () => {
+describeOn('postgres', 'values in a table of their own', () => {
   let database: Database;
   beforeAll(async () => {
     database = await Database.start();
@@ -21,7 +21,7 @@ describeOn('postgres', 'words in a table of their own', () => {
   afterAll(() => database[Symbol.asyncDispose]());
 
   const fresh = (): { prefix: string } => ({ prefix: `w${systemClock.id()}`.slice(0, 20) });
-  const leave = async (backend: Backend, key: string, text = SECRET, ttl = HOUR): Promise<void> => {
+  const store = async (backend: Backend, key: string, text = SECRET, ttl = HOUR): Promise<void> => {
     const holder = claimOf(key, { accepts: NONE });
     expect(await backend.attempt(holder)).toMatchObject({ granted: true });
     expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, stored: true });
@@ -30,7 +30,7 @@ describeOn('postgres', 'words in a table of their own', () => {
   const rows = async (prefix: string): Promise<number> =>
     Number((await database.sql(`SELECT count(*) FROM ${prefix}_values`))[0]!.count);
 
-  test('a lock that leaves nothing sends the same statements as ever, and none of their functions looks at the words', async () => {
+  test('a lock that stores nothing sends the same statements as ever, and none of their functions looks at the values', async () => {
     const names = fresh();
     const sent: string[] = [];
     const backend = await database.open((pool) => postgres(recorded(pool, sent), names));
@@ -49,7 +49,7 @@ describeOn('postgres', 'words in a table of their own', () => {
       [`${names.prefix}_%`],
     );
     expect(looking.map(({ name }) => String(name).replace(`${names.prefix}_`, ''))).toEqual([
-      ...['ask', 'commit_forget', 'commit_look', 'store', 'sweep', 'value_of'],
+      ...['ask', 'commit_forget', 'commit_look', 'keep', 'sweep', 'value_of'],
     ]);
     await backend.close();
   });
@@ -57,7 +57,7 @@ describeOn('postgres', 'words in a table of their own', () => {
   test('an answer that is there writes nothing, and leaves what others hold alone', async () => {
     const names = fresh();
     const backend = await database.open((pool) => postgres(pool, names));
-    await leave(backend, 'key');
+    await store(backend, 'key');
     const versions = () =>
       database.sql(
         `SELECT xmin::text, xmax::text FROM ${names.prefix}_keys UNION ALL SELECT xmin::text, xmax::text FROM ${names.prefix}_values`,
@@ -69,7 +69,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     await backend.close();
   });
 
-  test('each process that waits is sent one message, and no message has a word of what was left', async () => {
+  test('each process that waits is notified once that there is a value, and no notification has any of its text', async () => {
     const names = fresh();
     const backend = await database.open((pool) => postgres(pool, names));
     const holder = claimOf('key', { accepts: NONE });
@@ -81,37 +81,53 @@ describeOn('postgres', 'words in a table of their own', () => {
     )) as [{ channel: string }];
     const listener = new pg.Client(database.server.url);
     await listener.connect();
-    const heard: string[] = [];
-    listener.on('notification', ({ payload }) => heard.push(payload!));
+    const notified: string[] = [];
+    listener.on('notification', ({ payload }) => notified.push(payload!));
     await listener.query(`LISTEN "${channel}"`);
     await backend.release(holder, undefined, { text: SECRET, ttl: HOUR });
-    await until('the messages are there', async () => (await listener.query('SELECT')) && heard.length >= 2);
+    await until('the notifications are there', async () => (await listener.query('SELECT')) && notified.length >= 2);
     await listener.query('SELECT');
     expect(
-      heard.filter((payload) => !payload.includes(' ')),
-      'that there are words',
+      notified.filter((payload) => !payload.includes(' ')),
+      'that there is a value',
     ).toEqual([Buffer.from('key').toString('hex')]);
     expect(
-      heard.filter((payload) => payload.includes(' ')),
-      'one grant, that of the next in line',
+      notified.filter((payload) => payload.includes(' ')),
+      'one grant, that of the next claim in the queue',
     ).toHaveLength(1);
     for (const form of [SECRET, Buffer.from(SECRET).toString('hex'), Buffer.from(SECRET).toString('base64')])
-      expect(heard.join('\n')).not.toContain(form);
+      expect(notified.join('\n')).not.toContain(form);
     await listener.end();
     await backend.close();
   });
 
-  test('a sweep removes words that are over and attempts that no longer count, and no others', async () => {
+  test('a sweep removes values that are over and attempts that no longer count, and no others', async () => {
     const names = fresh();
     const backend = await database.open((pool) => postgres(pool, { ...names, connect: false }));
-    await leave(backend, 'kept');
-    for (let n = 0; n < 50; n++) await leave(backend, `over ${n}`, 'x', 1);
+    await store(backend, 'kept');
+    for (let n = 0; n < 50; n++) await store(backend, `over ${n}`, 'x', 1);
     const counted = asker('counted', { ...ANY, counts: 1 });
     await backend.attempt({ ...counted, ttl: 10 });
     await until('all but one are over', async () => (await backend.values!.look('counted')).attempts === 0);
     await backend.sweep();
     expect(await rows(names.prefix)).toBe(1);
     expect((await backend.values!.look('kept')).value?.text).toBe(SECRET);
+    await backend.close();
+  });
+
+  test('a hint is in no listing of values, and a sweep removes it once it is over', async () => {
+    const names = fresh();
+    const backend = await database.open((pool) => postgres(pool, { ...names, connect: false }));
+    await backend.hints!.write('hint', 'kept', HOUR);
+    await backend.hints!.write('over', 'gone', 1);
+    await store(backend, 'key');
+    const keys: string[] = [];
+    for await (const key of backend.values!.keys!('')) keys.push(key);
+    expect(keys).toEqual(['key']);
+    await until('one is over', async () => (await backend.hints!.read('over')) === undefined);
+    await backend.sweep();
+    expect(await backend.hints!.read('hint')).toBe('kept');
+    expect(await rows(names.prefix)).toBe(2);
     await backend.close();
   });
 
@@ -133,7 +149,7 @@ describeOn('postgres', 'words in a table of their own', () => {
       return Plan['Shared Hit Blocks']! + Plan['Shared Read Blocks']!;
     };
     const runs = async (count: number): Promise<void> => {
-      for (let n = 0; n < count; n++) await leave(backend, 'key', 'x'.repeat(100));
+      for (let n = 0; n < count; n++) await store(backend, 'key', 'x'.repeat(100));
     };
     await runs(20);
     await cost();
@@ -144,7 +160,7 @@ describeOn('postgres', 'words in a table of their own', () => {
     expect(await rows(names.prefix)).toBe(1);
   });
 
-  test('a role without rights to values locks and sweeps on; asking for words it is told what to grant', async () => {
+  test('a role without rights to values locks and sweeps on; where it asks for a value the error says what to grant', async () => {
     const names = fresh();
     const { prefix } = names;
     const role = `${prefix}_worker`;
@@ -164,30 +180,31 @@ describeOn('postgres', 'words in a table of their own', () => {
     await backend.close();
   });
 
-  test('a server that takes no writes answers with no words: it may not know the newest', async () => {
+  test('a server that takes no writes answers with no value or hint: it may not know the newest', async () => {
     const names = fresh();
     const backend = await database.open((pool) => postgres(pool, names));
-    await leave(backend, 'key');
+    await store(backend, 'key');
     await backend.close();
     const readOnly = { options: '-c default_transaction_read_only=on' };
     const demoted = await database.open((pool) => postgres(pool, { ...names, setup: 'manual' }), readOnly);
     await expect(demoted.attempt(asker('key'))).rejects.toThrow(/read-only/);
     await expect(demoted.values!.look('key')).rejects.toThrow(/read-only/);
+    await expect(demoted.hints!.read('hint')).rejects.toThrow(/read-only/);
     await demoted.close();
   });
 
-  test('in a transaction that the application left open, no words of its old snapshot are given', async () => {
+  test('in a transaction that the application left open, no value of its old snapshot is given', async () => {
     const names = fresh();
     const [backend, other] = [
       await database.open((pool) => postgres(pool, names), { max: 1 }),
       await database.open((pool) => postgres(pool, names)),
     ];
-    await leave(backend, 'key', 'old');
+    await store(backend, 'key', 'old');
     const { pool } = database.client(backend);
     const client = await pool.connect();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
     client.release();
-    await leave(other, 'key', 'new');
+    await store(other, 'key', 'new');
     expect(await backend.attempt(asker('key'))).toMatchObject({ value: { text: 'new' } });
     await backend.close();
     await other.close();
