@@ -32,7 +32,7 @@ const TRAITS: Traits = { ...QUEUE, wakes: 'buffered', ttl: { min: 10, max: MAX_D
 
 /** Options of `mysql`. */
 export interface MysqlOptions {
-  /** Begins the name of every key. Default `holdfast`. */
+  /** The first part of the name of every key. Default `holdfast`. */
   readonly prefix?: string;
   /** `table` or `database.table`. Default `holdfast_lines`. */
   readonly table?: string;
@@ -40,14 +40,14 @@ export interface MysqlOptions {
   readonly poll?: number;
   /** Keeps one connection of the pool, over which a hand-over takes a millisecond or two instead of a poll. Default false. */
   readonly gate?: boolean;
-  /** ms after which the row of a key that nobody uses may be swept. A new row begins above its tokens. Default 10 minutes. */
+  /** ms after which a sweep may remove the row of a key that nobody uses. A new row of the key begins above the old tokens. Default 10 minutes. */
   readonly idle?: number;
-  /** ms between two sweeps. One of all processes sweeps. Default 5 minutes; 0: none. */
+  /** ms between two sweeps. Of all processes one sweeps. Default 5 minutes; 0: this process never sweeps by itself. */
   readonly sweep?: number;
   /**
    * Renewals go over one connection of their own, outside the pool, so they never wait for statements of the application. The first renewal
-   * opens it; while it is away, renewals go over the pool. Default true for a pool of mysql2; one of `mariadb` does not tell how to open a
-   * connection like its own, so true is refused there.
+   * opens the connection; while it is broken, renewals go over the pool. Default true for a pool of mysql2. A pool of `mariadb` does not show
+   * how to open a connection like its own, so true is refused there.
    */
   readonly ownConnection?: boolean;
   /** Time and randomness; the machine's by default. */
@@ -60,7 +60,7 @@ const KNOWN = namesOf<MysqlOptions>({
 });
 
 /**
- * Locks in a table, with what makes the table and empties it.
+ * Locks in a table, with calls that make the table, sweep it, and check the server.
  * @example
  * const backend = mysql(pool);
  * await backend.setup(); // by a user that may create tables
@@ -68,7 +68,7 @@ const KNOWN = namesOf<MysqlOptions>({
  * const findings = await backend.check();
  */
 export interface MysqlBackend extends Backend {
-  /** Makes the table, if it is missing. The first use does it, too, if the user may create tables. */
+  /** Makes the table, if it is missing. The first use of the backend also does so, if the user may create tables. */
   setup(): Promise<void>;
   /** Removes the rows of idle keys. @returns how many rows */
   sweep(): Promise<number>;
@@ -78,7 +78,7 @@ export interface MysqlBackend extends Backend {
 
 /**
  * One queue per key, in one table. Fair and fenced; leases go by the server's clock.
- * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
+ * @throws LockError `LOCK_INVALID` when `pool` is no pool, or for a bad option
  * @example
  * import { createPool } from 'mysql2/promise';
  * const locks = createLocks(mysql(createPool('mysql://app@127.0.0.1/shop')));

@@ -6,7 +6,7 @@ import * as sql from './sql.generated.ts';
 import { nameList } from './statements.ts';
 import type { Table } from './table.ts';
 
-/** The variables of a server; '' where it has no such variable. */
+/** Reads a variable of the server; '' where the server has no such variable. */
 type Settings = (name: string) => string;
 
 const isOn = (value: string): boolean => value === 'ON' || value === '1';
@@ -29,7 +29,7 @@ export const DANGERS: readonly Danger<Settings>[] = [
   {
     severity: 'danger',
     code: 'replica',
-    message: 'the server follows another one, and takes writes of its own: they are not seen there',
+    message: 'the server follows another one, and also takes writes of its own, which the other one never sees',
     advice: 'connect to the primary',
     when: (settings) => isOn(settings('Slave_running')) && !isOn(settings('read_only')),
   },
@@ -67,7 +67,7 @@ export const DANGERS: readonly Danger<Settings>[] = [
     message:
       'a grant and its token may be forgotten when the machine loses power, and be given again: innodb_flush_log_at_trx_commit is not 1',
     advice: 'set innodb_flush_log_at_trx_commit = 1; a session cannot set it for itself',
-    // MariaDB's 3 writes no later than 1 does.
+    // With 3, MariaDB writes to the disk no later than with 1.
     when: (settings) => !['1', '3'].includes(settings('innodb_flush_log_at_trx_commit')),
   },
   {
@@ -121,25 +121,25 @@ const STILL_TIME: Finding = {
   advice: 'start the server without sysdate-is-now',
 };
 
-/** Asked for as text: a pool whose character set is `binary` gives bytes. */
+/** Makes texts of what comes: a pool whose character set is `binary` gives bytes. */
 export async function settingsOf(table: Table): Promise<Settings> {
   const rows = [...(await table.read(sql.settings)), ...(await table.read(sql.status))];
   const all = new Map(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]));
   return (name) => all.get(name) ?? '';
 }
 
-/** What MariaDB says by its status, MySQL says by these, and not to everybody: they take REPLICATION CLIENT and REPLICATION SLAVE. */
+/** MariaDB has this in its status, for every user. MySQL has two statements for it, which take REPLICATION CLIENT and REPLICATION SLAVE. */
 async function replication(table: Table, settings: Settings): Promise<Settings> {
   if (/mariadb/i.test(settings('version'))) return settings;
   const rows = (text: string): Promise<PoolRow[]> =>
     (table.server.run({ sql: text, values: [] }) as Promise<PoolRow[]>).catch(() => []);
   const [replica] = await rows('SHOW REPLICA STATUS');
   const replicas = await rows('SHOW REPLICAS');
-  const told: Readonly<Record<string, string>> = {
+  const known: Readonly<Record<string, string>> = {
     Slave_running: String(replica?.Replica_SQL_Running) === 'Yes' ? 'ON' : 'OFF',
     Slaves_connected: `${replicas.length}`,
   };
-  return (name) => told[name] ?? settings(name);
+  return (name) => known[name] ?? settings(name);
 }
 
 /** What endangers locks on this server. */
@@ -156,12 +156,12 @@ export async function findings(table: Table): Promise<Finding[]> {
   return Number(pause?.moves) === 1 ? found : [...found, STILL_TIME];
 }
 
-/** How many statements ask at the same time: each on a connection of its own, where the pool has so many. */
-const AT_ONCE = 4;
+/** So many statements run at the same time, each on a connection of its own, if the pool has so many. */
+const PARALLEL_STATEMENTS = 4;
 
 /** Whether all connections of the pool lead to one server. */
 async function servers(table: Table): Promise<Finding[]> {
-  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => table.read(sql.server)));
+  const answers = await Promise.all(Array.from({ length: PARALLEL_STATEMENTS }, () => table.read(sql.server)));
   const names = new Set(answers.map(([row]) => `${row?.host}:${row?.port} (${row?.id})`));
   if (names.size === 1) return [];
   const message = `connections of this pool lead to several servers, which may give one lock at a time: ${[...names].join(', ')}`;
@@ -189,13 +189,13 @@ async function rights(table: Table): Promise<Finding[]> {
       if (!isLockError(error) && !(error instanceof NoWrites)) throw error;
       const advice = `grant the user SELECT, INSERT, UPDATE and DELETE on the table`;
       found.push({ severity: 'danger', code: 'rights', message: `${right}: ${error.message}`, advice });
-      return found; // perhaps it is not our table: nothing more is tried on it
+      return found; // the table may be of another program, so nothing more is tried on it
     }
   }
   return found;
 }
 
-/** The columns that `setup` makes. Old servers give whole numbers a width as well, which means nothing. */
+/** The columns that `setup` makes. Old servers also report a width of whole numbers, which means nothing. */
 const MADE = [
   'name varbinary(600) NO PRI',
   'token bigint unsigned NO ',
@@ -208,7 +208,7 @@ const MADE = [
 const textOf = ({ name, type, nullable, part, engine }: PoolRow): string =>
   `${name} ${String(type).replace(/^bigint\(\d+\)/, 'bigint')} ${nullable} ${part} ${engine}`;
 
-/** Whether somebody made or changed the table in another way. As MyISAM, for example, it cannot undo what was interrupted. */
+/** Finds out whether somebody made or changed the table in another way. A table of MyISAM, for example, cannot undo an interrupted statement. */
 async function shapeFindings(table: Table): Promise<Finding[]> {
   const columns = (await table.read(sql.shape, table.address)).map(textOf);
   if (columns.length === 0 || MADE.every((column) => columns.includes(column))) return [];

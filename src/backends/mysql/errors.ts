@@ -1,12 +1,12 @@
 import { LockError } from '../../core/index.ts';
 import type { Header, PoolRow } from './pool.ts';
 
-/** ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD. They had no effect, and another try may succeed. */
+/** ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD. The statement had no effect, and another try may succeed. */
 const PASSING = new Set([1213, 1205, 1020]);
 
 const RIGHTS = 'grant the user the rights that the page of this backend lists';
 
-/** Refusals that stay, however often a statement is repeated, and what to do about each. */
+/** Refusals for good: a statement that is repeated is refused again. Beside each, what to do about it. */
 const DEFINITE: Readonly<Record<number, string>> = {
   1044: RIGHTS,
   1045: 'check the user and the password',
@@ -28,11 +28,11 @@ const numberOf = (error: unknown): number | undefined => (error as { errno?: num
 export const isPassing = (error: unknown): boolean => PASSING.has(numberOf(error) ?? 0);
 export const isNoTable = (error: unknown): boolean => numberOf(error) === 1146;
 
-/** A definite refusal as a `LockError`; anything else as it is, since its outcome is unknown. */
+/** Makes a definite refusal a `LockError`. Any other error stays as it is, since its outcome is unknown. */
 export function translateError(error: unknown, backend: string): unknown {
   const advice = DEFINITE[numberOf(error) ?? 0];
   if (advice === undefined) return error;
-  // The message of the package `mariadb` has the statement in it, too.
+  // `message` of the package `mariadb` also contains the statement.
   const { message, sqlMessage } = error as { message: string; sqlMessage?: string | null };
   return refusal(backend, sqlMessage ?? message, advice, error);
 }
@@ -44,8 +44,8 @@ export const refusal = (backend: string, what: string, advice: string, cause?: u
 const NO_WRITES = new Set([1290, 1836, 3032]);
 
 /**
- * The server behind a connection takes no writes. After a fail-over behind one address, the old primary keeps the connections that it
- * had, and only a new connection leads to the new one. So we end each that is refused, and the refusal is not for good.
+ * The server behind a connection takes no writes. After a fail-over behind one address, the old primary keeps its connections, and only a
+ * new connection leads to the new primary. So a connection with this refusal is ended, and the statement may be sent over another one.
  */
 export class NoWrites extends Error {
   constructor(said: string, cause?: unknown) {
@@ -56,15 +56,15 @@ export class NoWrites extends Error {
 
 export const isNoWrites = (error: unknown): boolean => NO_WRITES.has(numberOf(error) ?? 0);
 
-/** Checks an answer for rows that say so (`closed`). @throws NoWrites */
+/** @param result if its rows have a column `closed`, that says whether the server takes no writes @throws NoWrites */
 export function checkWrites(result: unknown): void {
   const [row] = Array.isArray(result) ? (result as PoolRow[]) : [];
   if (Number(row?.closed ?? 0) !== 0) throw new NoWrites('it is read-only');
 }
 
 /**
- * The application gave a connection back with something left open on it. The end of that also commits or undoes what we did there.
- * So nothing that we asked on it counts. We end the connection, and the server undoes it all.
+ * The application gave a connection back with a transaction, or something like it, open. The end of that transaction also commits or undoes
+ * our statements in it, so their answers do not count. We end the connection, and the server undoes all of the transaction.
  */
 export class LeftOpen extends Error {
   readonly what: keyof typeof ADVICE;
@@ -93,23 +93,23 @@ const LEFT_OPEN: Readonly<Record<number, keyof typeof ADVICE>> = {
   1100: 'tables left locked',
 };
 
-/** Each answer of the server says this about the session: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
+/** Flags about the session in each answer of the server: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
 const [IN_TRANSACTION, AUTOCOMMIT] = [1, 2];
 
-/** The error of the server; a `LeftOpen`, where it refused a statement for what was left open. */
+/** Makes a `LeftOpen` of an error, if the server refused the statement because of something open. */
 export function leftOpenError(error: unknown): unknown {
   const what = LEFT_OPEN[numberOf(error) ?? 0];
   return what ? new LeftOpen(what, error) : error;
 }
 
 /**
- * @returns true where nothing was open; undefined where these rows cannot tell (`open`)
+ * @returns true if nothing was open; undefined if the column `open` of these rows does not show it
  * @throws LeftOpen
  */
 export function checkAlone(result: unknown): boolean | undefined {
   if (Array.isArray(result)) {
     const [row] = result as PoolRow[];
-    if (row?.open === undefined) return true; // the statement does not ask for it
+    if (row?.open === undefined) return true; // the statement does not read `open`
     if (row.open === null) return undefined;
     if (Number(row.open) !== 0)
       throw new LeftOpen(Number(row.open) === 2 ? 'autocommit off' : 'a transaction left open');

@@ -21,7 +21,7 @@ const NAME = 'mysql-named';
 
 /** Options of `mysqlNamed`. */
 export interface MysqlNamedOptions {
-  /** Mixed into the name of every lock. Default `holdfast`. */
+  /** Becomes a part of the name of every lock. Default `holdfast`. */
   readonly prefix?: string;
   /** The table of the tokens: `table` or `database.table`. Default `holdfast_lines`. */
   readonly table?: string;
@@ -33,8 +33,8 @@ const KNOWN = namesOf<MysqlNamedOptions>({ prefix: true, table: true, clock: tru
 
 /**
  * The server's own named locks (GET_LOCK), without a lease: a lock is free at once when its connection ends. Each hold and each waiter
- * has a connection of the pool to itself, so give it a pool of its own.
- * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
+ * has a connection of the pool to itself, so give this backend a pool of its own.
+ * @throws LockError `LOCK_INVALID` when `pool` is no pool, or for a bad option
  * @example
  * import { createPool } from 'mysql2/promise';
  * const locks = createLocks(mysqlNamed(createPool('mysql://app@127.0.0.1/shop')));

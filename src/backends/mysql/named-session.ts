@@ -9,17 +9,17 @@ import * as sql from './sql.generated.ts';
 import { asText, type NamedValues } from './statements.ts';
 import type { Table } from './table.ts';
 
-/** How long one wait on the server takes, s. */
+/** The longest time of one wait on the server, s. */
 const WAIT_SECONDS = 5;
-/** Longest pause between two looks at a held lock, ms. It is shorter where the server ends idle sessions sooner. */
+/** The longest pause between two looks at a held lock, ms. The pause is shorter if the server soon ends idle sessions. */
 const KEEP_ALIVE_MS = 10_000;
 /** A key that no row has. */
 const NO_KEY = Buffer.from([0]);
 
 /**
- * A connection of its own for one claim. It waits for a named lock, then has it. The server frees the lock when the connection ends,
- * for any reason. So in any doubt we end the connection. While it has the lock it is looked at now and then: so a connection that
- * ended silently is noticed, and is never idle.
+ * The connection of one claim, on which it waits for a named lock and then holds it. The server frees the lock when the connection ends,
+ * for any reason, so in any doubt we end the connection. While the lock is held, we send a statement now and then: so we notice a
+ * connection that ended silently, and the server does not end the session as idle.
  */
 export class NamedSession implements LockSession {
   readonly #table: Table;
@@ -29,7 +29,7 @@ export class NamedSession implements LockSession {
     this.#table.server.kill(asText(sql.killOwner, { session }, this.#lock));
   readonly #repeat: (act: () => unknown) => Cancel;
   #connection: Connection | undefined;
-  /** Names the lock, and the row of its tokens. */
+  /** The name of the lock, which is also the name of the row with its tokens. */
   #lock: NamedValues = {};
   #has = false;
   #stopLooking: Cancel = () => {};
@@ -66,7 +66,7 @@ export class NamedSession implements LockSession {
     this.cut();
   }
 
-  /** Whether the lock is still this session's, on a server that takes writes: after a fail-over another one gives locks. */
+  /** Asks whether this session still has the lock, and the server takes writes: after a fail-over, another server grants the locks. */
   async confirm(): Promise<boolean> {
     const [row] = (await this.#run(sql.ownsLock)) as PoolRow[];
     if (Number(row!.mine) !== 1) this.#onLoss();
@@ -84,7 +84,7 @@ export class NamedSession implements LockSession {
     return freed;
   }
 
-  /** Gives the connection back. It must not have the lock. */
+  /** Gives the connection back to the pool. It must not have the lock. */
   leave(): void {
     const connection = this.#detach();
     connection?.removeListener('error', this.#onLoss);
@@ -96,13 +96,13 @@ export class NamedSession implements LockSession {
     this.#end((session) => this.#table.server.kill(`KILL ${session}`));
   }
 
-  /** @param kill ends the session on the server, which may notice the end late: while it waits, or when no goodbye came through */
+  /** @param kill ends the session on the server, which otherwise notices late that the connection has ended: during a wait, or if the end was not sent */
   #end(kill: (session: string) => Promise<unknown>): void {
     const connection = this.#detach();
     if (!connection) return;
     destroy(connection);
     this.#ended.abort(new Error('the connection that had the lock has ended'));
-    kill(`${Number(connection.threadId)}`).catch(() => {}); // most likely it has ended already
+    kill(`${Number(connection.threadId)}`).catch(() => {}); // most likely the session has ended already
   }
 
   #detach(): Connection | undefined {
@@ -110,10 +110,10 @@ export class NamedSession implements LockSession {
     this.#connection = undefined;
     this.#stopLooking();
     connection?.removeListener('end', this.#onLoss);
-    return connection; // the listener for errors stays: without one, an error would end the process
+    return connection; // its listener for errors stays: without a listener, an error would end the process
   }
 
-  /** @param seconds for which the server waits @param notAfter the server's time after which it is too late */
+  /** @param seconds for which the server waits @param notAfter the server's time after which the lock must not be taken */
   async #ask(lock: string, seconds: number, notAfter: string, minToken: bigint): Promise<Grant | 'late' | undefined> {
     this.#lock = { database: this.#table.address.database, name: Buffer.from(lock) };
     const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as PoolRow[];
@@ -153,13 +153,13 @@ export class NamedSession implements LockSession {
   }
 }
 
-/** Sessions over connections of the pool: the pool bounds them. */
+/** Sessions over connections of the pool, which limits their number. */
 export class NamedSessions implements SessionSource<NamedSession> {
   readonly single = true;
   readonly #table: Table;
   readonly #clock: Clock;
   readonly #open = new Set<NamedSession>();
-  /** ms after which the server ends an idle session. Asked only once: later, holds may have all connections of the pool. */
+  /** ms after which the server ends an idle session. Read only once: later, holds may use all connections of the pool. */
   readonly #idleLimit = onceFor(() => this.#askIdleLimit());
 
   constructor(table: Table, clock: Clock) {
@@ -194,7 +194,7 @@ export class NamedSessions implements SessionSource<NamedSession> {
     await Promise.all(
       [...this.#open].map(async (session) => {
         if (await session.unlock().catch(() => false)) this.done(session);
-        else session.cut(); // it waits, or is asking
+        else session.cut(); // it does not have the lock yet
       }),
     );
   }

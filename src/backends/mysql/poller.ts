@@ -3,43 +3,43 @@ import type { StoredClaim } from '../shared/stored-queue.ts';
 import { BufferedClaims, WaitingClaims } from '../shared/waiting-claims.ts';
 import { grantOf, type RowQueue } from './stored-queue.ts';
 
-/** The farther back in a queue, the longer the pause: up to this many times as long. */
+/** The pause grows with the number of claims ahead, up to so many times. */
 const MAX_PAUSE_FACTOR = 8;
-/** While a claim does not move up, the pause becomes this share of the time for which it has stood there, up to so many ms. */
+/** While a claim does not move up in its queue, the pause is at least this share of the time since its last move, up to so many ms. */
 const STILL = { share: 0.05, maxMs: 250 };
-/** The random part of each pause, so that processes that began together do not stay together. */
+/** The random part of each pause. Without it, processes that began together would always ask together. */
 const JITTER_PART = 0.25;
 
-/** ms between two looks, at the least, while nobody waits: those who have held for a while must learn when somebody has evicted them. */
+/** ms between two looks while no claim waits: a hold must learn that somebody has evicted it. */
 const HOLD_PAUSE_MS = 1_000;
 
-/** Looks at the queues of all claims that wait in this process, or have held for a while, by one query, while there are any. */
+/** Reads the queues of all claims of this process that wait, or have held for a while, again and again. One query reads all of them. */
 export class Poller {
   readonly #waiting: BufferedClaims;
   readonly #holds = new WaitingClaims();
-  /** The token of the first in the queue of each claim that a value may answer. When another one is first, a value may be there. */
+  /** By the id of a claim that a value may answer: the token at the head of its queue. When that changes, a value may have been stored. */
   readonly #firsts = new Map<string, bigint>();
-  /** How far each claim was from its turn at the last look, and since when. */
+  /** How many claims were ahead of each claim at the last look, and since when. */
   readonly #standing = new Map<string, { readonly ahead: number; readonly since: number }>();
   readonly #clock: Clock;
   readonly #pause: number;
-  readonly #look: (keys: readonly string[]) => Promise<Map<string, RowQueue>>;
+  readonly #read: (keys: readonly string[]) => Promise<Map<string, RowQueue>>;
   #cancel: Cancel | undefined;
   /** The time of the next look, by the clock. */
   #next = Number.POSITIVE_INFINITY;
   #looking = false;
-  /** When the look under way is over, another one follows at once. */
+  /** Whether another look follows at once after the one under way. */
   #again = false;
 
-  /** @param pause ms between two looks for the first in a queue */
-  constructor(clock: Clock, pause: number, look: (keys: readonly string[]) => Promise<Map<string, RowQueue>>) {
+  /** @param pause ms between two looks for the first claim that waits in a queue */
+  constructor(clock: Clock, pause: number, read: (keys: readonly string[]) => Promise<Map<string, RowQueue>>) {
     this.#clock = clock;
     this.#waiting = new BufferedClaims(clock);
     this.#pause = pause;
-    this.#look = look;
+    this.#read = read;
   }
 
-  /** @param age ms since the claim was sent, if it was: what has changed since then is looked at at once */
+  /** @param age ms since the claim was sent; undefined: it was not sent. If something has changed since then, the next look is at once */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
     const watch = this.#waiting.watch(claim, wake, () => this.forget(claim.id));
     if (this.#waiting.mayHaveMissed(age)) this.hurry();
@@ -47,19 +47,19 @@ export class Poller {
     return watch;
   }
 
-  /** Wakes a hold that is not there any more. */
+  /** Wakes a claim when its hold is no longer in the queue. */
   watchHold(claim: Claim, wake: Wake): AsyncDisposable {
     const watch = this.#holds.watch(claim, wake, () => this.#isIdle && this.#stop());
     this.#scheduleBy(HOLD_PAUSE_MS);
     return watch;
   }
 
-  /** A claim that a value may answer waits, and a claim with this token is the first in its queue. */
+  /** Notes the token at the head of the queue in which a claim waits that a value may answer. */
   waitsBehind(id: string, token: bigint): void {
     this.#firsts.set(id, token);
   }
 
-  /** Something has changed: looks at once. */
+  /** Looks at once, since something has changed. */
   hurry(): void {
     this.#waiting.noteMissed();
     if (this.#looking) this.#again = true;
@@ -111,16 +111,16 @@ export class Poller {
         this.#again = false;
         const claims = [...this.#waiting.values(), ...this.#holds.values()];
         const keys = new Set(claims.map(({ claim }) => claim.key));
-        pause = this.#notify(await this.#look([...keys]));
+        pause = this.#notify(await this.#read([...keys]));
       } while (this.#again && !this.#isIdle);
     } catch {
-      // Each waiter also asks by itself, and says what is wrong. This goes on looking.
+      // Each waiter also asks by itself, and so reports what is wrong. The looks go on.
     }
     this.#looking = false;
     if (!this.#isIdle) this.#schedule(pause);
   }
 
-  /** Wakes the claims that are admitted, or have expired claims beside them to clear. @returns the pause before the next look, ms */
+  /** Wakes the claims that are admitted, and those in whose queue a claim has expired. @returns the pause before the next look, ms */
   #notify(queues: ReadonlyMap<string, RowQueue>): number {
     let pause = this.#waiting.size > 0 ? this.#pause * MAX_PAUSE_FACTOR : HOLD_PAUSE_MS;
     for (const { claim, wake } of [...this.#waiting.values()]) {

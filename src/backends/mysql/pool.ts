@@ -1,15 +1,15 @@
 import { counted, invalid } from '../../core/index.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: mysql2's own types of rows and values; those used are below
+// biome-ignore lint/suspicious/noExplicitAny: mysql2's own types of rows and values; the types that are used are below
 type QueryCallback = (error: any, result: any) => void;
 
 export interface CallbackPool {
-  /** Pools of other drivers do not have it, nor does a cluster of pools, which would lock now on one server and now on another. */
+  /** Shows that this is a pool of mysql2. A cluster of pools, which would lock now on one server and now on another, has no such method. */
   promise(): unknown;
   getConnection(done: (error: Error | null, connection: Connection) => void): void;
 }
 
-/** What holdfast uses of one of its connections. */
+/** What holdfast uses of a connection of the pool. */
 export interface Connection {
   readonly threadId: number | null;
   execute(statement: QueryOptions, done: QueryCallback): unknown;
@@ -21,10 +21,10 @@ export interface Connection {
   removeListener(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
 }
 
-/** What a statement that changes rows answers. */
+/** The answer to a statement that changes rows. */
 export interface Header {
   readonly affectedRows: number;
-  /** Text where it is too large for a number. */
+  /** A text if it is too large for a number. */
   readonly insertId: number | string | bigint;
   readonly serverStatus?: number;
 }
@@ -32,11 +32,11 @@ export interface Header {
 export type PoolRow = Readonly<Record<string, unknown>>;
 export type Value = string | Buffer;
 
-/** The form of our rows. The pool may be set to another one. */
+/** The form of our rows, also where the options of the pool ask for another one. */
 const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true } as const;
 type QueryOptions = typeof ROWS & { sql: string; values?: Value[] };
 
-/** What mysql2's pool knows, though its types do not say so. */
+/** Properties of mysql2's pool that its types leave out. */
 interface PoolState {
   readonly _closed?: boolean;
   readonly _allConnections?: { readonly length: number };
@@ -45,7 +45,7 @@ interface PoolState {
   readonly config?: { readonly connectionLimit?: number; readonly connectionConfig?: object };
 }
 
-/** The pool of the package `mariadb`, the one with promises. */
+/** The pool with promises of the package `mariadb`. */
 export interface MariadbPool {
   readonly closed: boolean;
   totalConnections(): number;
@@ -53,20 +53,20 @@ export interface MariadbPool {
 }
 
 interface MariadbConnection extends Pick<Connection, 'threadId' | 'destroy' | 'on' | 'removeListener'> {
-  /** What the last answer of the server said about the session. */
+  /** The flags of the session in the last answer of the server. */
   readonly info: { readonly status: number } | null;
   execute(statement: Form): Promise<unknown>;
   query(statement: Form): Promise<unknown>;
   release(): Promise<void>;
 }
 
-/** The one with callbacks has these, too, but its `getConnection` takes one. */
+/** The pool with callbacks of `mariadb` has the same methods, but its `getConnection` takes an argument. */
 const isMariadbPool = (pool: unknown): pool is MariadbPool => {
   const { getConnection, totalConnections } = (pool ?? {}) as Partial<MariadbPool>;
   return typeof totalConnections === 'function' && typeof getConnection === 'function' && getConnection.length === 0;
 };
 
-/** It as a pool with the callbacks that mysql2 has. */
+/** Wraps a pool of `mariadb` as one with the callbacks of mysql2. */
 const asMysql2Pool = (pool: MariadbPool): CallbackPool & PoolState => ({
   promise: () => pool,
   getConnection(done) {
@@ -87,7 +87,7 @@ function asMysql2Connection(connection: MariadbConnection): Connection {
   /** Settled when no statement is under way. */
   let answered: Promise<void> = Promise.resolve();
   const answer = (sent: Promise<unknown>, done: QueryCallback): void => {
-    // This driver has on the connection what mysql2 has in each answer.
+    // This driver has the status on the connection, mysql2 in each answer.
     const headerOf = ({ affectedRows, insertId }: Header): Header => ({
       ...{ affectedRows, insertId },
       serverStatus: connection.info?.status ?? 0,
@@ -103,11 +103,11 @@ function asMysql2Connection(connection: MariadbConnection): Connection {
     },
     execute: (statement, done) => answer(connection.execute(formOf(statement)), done),
     query: (statement, done) => answer(connection.query(formOf(statement)), done),
-    // One that cannot go back has ended.
+    // A connection that cannot go back to the pool has ended.
     release: () => void connection.release().catch(() => {}),
     /**
-     * In the middle of a statement, the driver (3.5) opens another connection to kill this session. When the session has ended by then,
-     * the refusal is an unhandled rejection, which ends the process. So this waits for the answer, or for the end of the socket.
+     * In the middle of a statement, `destroy` of the driver (3.5) opens another connection to kill this session. If the session has ended by
+     * then, the server refuses, and the driver leaves that rejection unhandled, which ends the process. So this first waits for the answer.
      */
     destroy: () => void answered.then(() => connection.destroy()),
     on: (event, listener) => connection.on(event, listener),
@@ -115,7 +115,7 @@ function asMysql2Connection(connection: MariadbConnection): Connection {
   };
 }
 
-/** The form of our rows, and what only this driver can be set to. Of it, a type cast is a function. */
+/** The form of our rows for `mariadb`, where a type cast is a function, and which has more options. */
 const FORM = {
   ...{ ...ROWS, typeCast: undefined },
   ...{ namedPlaceholders: false, metaAsArray: false, bigIntAsNumber: false, insertIdAsNumber: false },
@@ -125,11 +125,11 @@ type Form = typeof FORM & { sql: string; values?: Value[] };
 const formOf = ({ sql, values }: { readonly sql: string; readonly values?: Value[] }): Form =>
   values ? { ...FORM, sql, values } : { ...FORM, sql };
 
-/** mysql2's pool: the one with callbacks, or the one with promises, which contains the other. Or that of the package `mariadb`. */
+/** A pool of mysql2, with callbacks or with promises; or a pool with promises of the package `mariadb`. */
 export type MysqlPool = CallbackPool | { readonly pool: CallbackPool } | MariadbPool;
 
 /**
- * Sends a statement, prepared by `execute`. It uses callbacks: mysql2's promises make an error, with its stack, for each call.
+ * Sends a statement; `execute` also prepares it. With callbacks, since mysql2's promises make an error, with its stack, for each call.
  * @returns rows, or a header
  */
 export const ask = (
@@ -143,11 +143,11 @@ export const ask = (
 
 export function destroy(connection: Connection): void {
   connection.destroy();
-  // mysql2 (3.24) then waits for the server to hang up. A server that fell silent would keep the process alive.
+  // mysql2 (3.24) still waits for the server to end the connection. A server that fell silent would keep the process alive.
   connection.stream?.destroy();
 }
 
-/** @throws LockError `LOCK_INVALID` when it is no pool */
+/** @throws LockError `LOCK_INVALID` for what is no pool */
 export function coreOf(pool: MysqlPool): CallbackPool {
   const core = (pool as { readonly pool?: CallbackPool } | undefined)?.pool ?? (pool as CallbackPool | undefined);
   if (typeof core?.getConnection === 'function' && typeof core.promise === 'function') return core;
@@ -163,10 +163,10 @@ export function borrow(pool: CallbackPool): Promise<Connection> {
   });
 }
 
-/** How many connections it has; 0 where it does not tell. */
+/** The number of connections of the pool; 0 if the pool does not show it. */
 export const openIn = (pool: CallbackPool): number => (pool as PoolState)._allConnections?.length ?? 0;
 
-/** Why a statement may not be sent: no connection of the pool is free. Undefined where one is, or where the pool does not tell. */
+/** Why a statement may not be sent: all connections of the pool are in use. Undefined if one is free, or if the pool does not show it. */
 export function busyPool(pool: MysqlPool): string | undefined {
   const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = coreOf(pool) as PoolState;
   if (!all?.length || !queue?.length || free?.length || all.length < (config?.connectionLimit ?? 0)) return undefined;
@@ -175,22 +175,22 @@ export function busyPool(pool: MysqlPool): string | undefined {
 
 export const isEnded = (pool: MysqlPool): boolean => (coreOf(pool) as PoolState)._closed === true;
 
-/** Whether it tells how to open a connection like its own. */
+/** Whether the pool shows how to open a connection like its own. */
 export const canMakeLike = (pool: MysqlPool): boolean =>
   (coreOf(pool) as PoolState).config?.connectionConfig !== undefined;
 
 export type PoolOfOne = CallbackPool & { end(done: (error?: unknown) => void): void };
 
 /**
- * A pool of one connection like those of `pool`: of the same class, with the same options. mysql2 gives no other way to such a
- * connection. It is opened when it is needed.
- * @throws LockError `LOCK_INVALID` when the pool does not tell
+ * Makes a pool of one connection like those of `pool`: of the same class, with the same options. mysql2 has no other way to open such a
+ * connection. The first statement opens it.
+ * @throws LockError `LOCK_INVALID` if the pool does not show how
  */
 export function poolOfOne(pool: MysqlPool): PoolOfOne {
   const core = coreOf(pool) as CallbackPool & PoolState;
   const { config } = core;
   if (!config?.connectionConfig) {
-    throw invalid('this pool does not tell how to open a connection like its own: leave out ownConnection');
+    throw invalid('this pool does not show how to open a connection like its own: leave out ownConnection');
   }
   const connectionConfig = copyOf(config.connectionConfig, {}); // the pool writes to it
   const one = copyOf(config, {

@@ -9,12 +9,12 @@ import { claimsOf, nameList, portions } from './statements.ts';
 import { mark, micro, RowQueue, type StoredRow, US_PER_MS } from './stored-queue.ts';
 import type { Table } from './table.ts';
 
-/** How often a row is read again because others changed it. After that the outcome of the step is unknown. In each round one of them succeeds. */
+/** A step reads its row again, at most so often, when another process has changed it meanwhile. Then the outcome of the step is unknown. */
 const MAX_RETRIES = 64;
-/** A step that comes late does no harm. */
+/** A limit of time that is never reached, for a step that may come late. */
 export const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
-/** The queues of keys, and hints, as they stand in the table. */
+/** The queues, values and hints in the table. */
 export class Queues {
   readonly table: Table;
   readonly names: StoredNames;
@@ -34,7 +34,7 @@ export class Queues {
     return queues;
   }
 
-  /** The queue of a name, with what memos know of it. @param touched as for `step` */
+  /** Reads the row of a name. @param touched as for `step` */
   async open(name: Buffer, touched?: string): Promise<RowQueue> {
     await this.table.ready();
     const [row] = await this.table.read(sql.row, { name });
@@ -42,10 +42,10 @@ export class Queues {
   }
 
   /**
-   * One step of a queue, as `act` decides it. The row is written if the step, or time, has changed it.
-   * @param notAfter the server's time, µs, after which it is too late
-   * @param touched the id of a claim that a statement of this step has given a sign of life
-   * @returns undefined when it was too late
+   * Makes one step of a queue, as `act` decides it. If that or an expiry changes the queue, its row is written.
+   * @param notAfter the server's time, µs, after which the step is too late
+   * @param touched the id of a claim that a statement of this step has just renewed
+   * @returns undefined if the step was too late
    */
   async step<T>(
     name: Buffer,
@@ -64,7 +64,7 @@ export class Queues {
     throw new Error(`the queue was changed, or too long to join, each of ${MAX_RETRIES} times it was looked at`);
   }
 
-  /** Renews claims, each of another key. @param server over which; undefined: the pool @returns how many were alive, and now live for another ttl */
+  /** Renews claims, each of another key. @param server undefined: over the pool @returns how many had not expired, and so were renewed */
   async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1', server?: Server): Promise<number> {
     const list = claimsOf(claims.map(({ key, id, ttl }) => [this.names.of(key), mark(id), micro(ttl)]));
     return (await this.table.write(sql.touch, { notAfter, keeps }, list, server)).affectedRows;
@@ -76,7 +76,7 @@ export class Queues {
     (prefix) => this.#keysWithValues(prefix),
   );
 
-  /** The queues of the keys that begin with `prefix`, or of that key, some rows at a time. */
+  /** Lists the queues of the keys that begin with `prefix`, or of that key alone, some rows at a time. */
   async *inspect(prefix: string, { exact = false }: Listing): AsyncGenerator<QueueEntry> {
     for await (const row of this.#pages(prefix, exact, '0'))
       yield* new RowQueue(rowOf(row)).entries(this.names.keyOf(row.name as Buffer));
@@ -98,7 +98,7 @@ export class Queues {
     return (await this.table.write(sql.swap, { name, ...before, ...after, notAfter })).affectedRows > 0;
   }
 
-  /** The rows of the keys that begin with `prefix`, or of that key, that have a queue or, if asked for, a value. */
+  /** Reads the rows that have claims or, with `values`, a value: of the keys that begin with `prefix`, or of that key alone. */
   async *#pages(prefix: string, exact: boolean, values: '0' | '1'): AsyncGenerator<PoolRow> {
     await this.table.ready();
     for (let { from, to } = this.names.range(prefix, exact); ; ) {
@@ -110,7 +110,7 @@ export class Queues {
   }
 }
 
-/** What a row has; without a row nothing. */
+/** The columns are null where the key has no row. */
 const rowOf = ({ queue, now, latest, token, value }: PoolRow): StoredRow => ({
   queue: String(queue ?? ''),
   now: Number(now) / US_PER_MS,

@@ -3,28 +3,28 @@ import { checkAlone, checkWrites, isNoWrites, isPassing, LeftOpen, leftOpenError
 import { ask, borrow, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
 import type { Bound } from './statements.ts';
 
-/** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
+/** The number of attempts for a statement that lost a deadlock or a wait for a row, and the longest pause after the first one, ms. */
 const MAX_ATTEMPTS = 5;
 const MAX_PAUSE_MS = 20;
-/** Longest time for one statement, ms. After it, the connection is given up. */
+/** The longest time for one statement, ms. Then its connection is given up. */
 const MAX_STATEMENT_MS = 10_000;
-/** Longest time to wait for the end of a session, ms: `close` waits for it. */
+/** The longest wait for the end of a session, ms. `close` of a backend waits so long, too. */
 const MAX_KILL_MS = 3_000;
 /**
- * From 11.6.2 on MariaDB refuses a statement whose row another one has changed after it began (ER_CHECKREAD), unless a setting says otherwise
- * (`innodb_snapshot_isolation` in its documentation). On a hot key that is every second one. Ours lock a row and change it in one step.
- * Other servers, and older ones, take this for a comment.
+ * From 11.6.2 on MariaDB refuses a statement (ER_CHECKREAD) whose row another one has changed since it began, unless the setting
+ * `innodb_snapshot_isolation` is off. On a hot key that would be every second statement. Each of ours locks its row and changes it in one
+ * step, so it needs no such check. Other servers, and older ones, take this text for a comment.
  */
 const LATEST_ROWS = '/*M!110602 SET STATEMENT innodb_snapshot_isolation=OFF FOR */ ';
-/** Does nothing. Its answer has no rows, but says what is open on the session. */
+/** Does nothing. Its answer has no rows, but flags that show what is open on the session. */
 const NO_OP = 'DO 0';
 
-/** Sends statements over the pool. Each commits by itself, and has limited time. */
+/** Sends statements over the pool. Each one commits by itself, within a limited time. */
 export class Server {
   readonly #pool: CallbackPool;
   readonly clock: Clock;
   readonly #timeouts: CallTimeouts;
-  /** How many connections of the pool had something left open on them. */
+  /** How often a connection of the pool had a transaction, or something like it, left open. */
   leftOpen = 0;
 
   constructor(pool: MysqlPool, clock: Clock) {
@@ -38,8 +38,8 @@ export class Server {
   }
 
   /**
-   * What the server refuses for the moment is tried again: the statement was a transaction of its own, and was rolled back. Where a
-   * connection that was there before leads to a server that takes no writes, a newer one may lead to another server.
+   * After a conflict the statement is sent again: it was a transaction of its own, and the server has undone it. The same if the server takes
+   * no writes and the connection was open before: a newer connection may lead to another server.
    */
   async run(statement: Bound): Promise<unknown> {
     let before = openIn(this.#pool);
@@ -54,7 +54,7 @@ export class Server {
     }
   }
 
-  /** A connection for as long as `fn` takes. After an error that the server did not send, it is not used again. */
+  /** Lends a connection to `fn`. After an error that did not come from the server, the connection is ended. */
   async with<T>(fn: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await borrow(this.#pool);
     let sound = false;
@@ -73,7 +73,7 @@ export class Server {
   }
 
   /**
-   * @param over ends the wait for an answer: a connection that was destroyed gives none
+   * @param over ends the wait for an answer, which never comes once the connection is destroyed
    * @throws LeftOpen, NoWrites the connection must be destroyed
    */
   on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
@@ -86,7 +86,7 @@ export class Server {
     });
   }
 
-  /** A statement that would commit what is open on its session. It runs only where nothing is open. */
+  /** Sends a statement that would commit an open transaction of its session. It runs only if none is open. */
   runAlone(statement: Bound): Promise<unknown> {
     return this.with(async (connection) => {
       await this.#countUse(async () => checkAlone(await this.say(connection, NO_OP)));
@@ -105,12 +105,12 @@ export class Server {
     }
   }
 
-  /** A statement without values. @param ms the time that it takes by itself; @param over as for `on` */
+  /** Sends a statement without values. @param ms the time that the statement itself takes @param over as for `on` */
   say(connection: Connection, sql: string, ms = 0, over?: AbortSignal): Promise<unknown> {
     return this.#bound(ask(connection, 'query', { sql }), ms + MAX_STATEMENT_MS, over);
   }
 
-  /** Ends a session of the server. Gives up when no connection is free for it, or nobody answers. @param kill the statement */
+  /** Ends a session of the server. Rejects if no connection becomes free, or no answer comes. @param kill the statement */
   kill(kill: string): Promise<unknown> {
     const killed = this.with((connection) => this.say(connection, kill));
     return this.#bound(killed, MAX_KILL_MS);
@@ -124,7 +124,7 @@ export class Server {
     );
   }
 
-  /** What is under way goes on: a connection that goes back to the pool in the middle of a statement is of no use there. */
+  /** Statements under way go on: a connection in the middle of a statement must not go back to the pool. */
   close(): void {
     this.#timeouts.endTimers();
   }

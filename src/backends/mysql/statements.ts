@@ -1,5 +1,5 @@
 import type { Value } from './pool.ts';
-import { closed, earliest, hash, latest, open, room } from './sql.generated.ts';
+import * as sql from './sql.generated.ts';
 
 export type NamedValues = Readonly<Record<string, Value>>;
 
@@ -9,7 +9,7 @@ export interface Bound {
   readonly values: Value[];
 }
 
-/** The `{list}` of a statement: a question mark for each value, as these have no names. */
+/** Fills `{list}` of a statement: a question mark for each value, since the values have no names. */
 export interface List {
   readonly text: string;
   readonly values: readonly Value[];
@@ -19,18 +19,19 @@ export interface Statement {
   bind(values: NamedValues, list: readonly Value[]): Bound;
 }
 
-/** Parts that several statements share. */
-const INCLUDES: Readonly<Record<string, string>> = { closed, earliest, hash, latest, open, room };
+const SHARED: Readonly<Record<string, string>> = sql;
 
-/** A file without its comments, and with `?` for each `:name`. @param parts what stands for its names in braces, beside the shared parts */
+/** Fills in each name in braces: one of `parts`, or else the statement of that name, in which names are filled in, too. */
+const filled = (text: string, parts: Readonly<Record<string, string>>): string =>
+  bare(text).replace(/\{(\w+)\}/g, (_, part: string) => parts[part] ?? filled(SHARED[part]!, parts));
+
+/** Makes a statement of a text, without its comments and with `?` for each `:name`. @param parts as for `filled` */
 export function statement(text: string, parts: Readonly<Record<string, string>>): Statement {
   const names: string[] = [];
-  const sql = bare(text)
-    .replace(/\{(\w+)\}/g, (_, part: string) => parts[part] ?? bare(INCLUDES[part]!))
-    .replace(/:(\w+)|\?/g, (found, name?: string) => {
-      names.push(name ?? found);
-      return '?';
-    });
+  const sql = filled(text, parts).replace(/:(\w+)|\?/g, (found, name?: string) => {
+    names.push(name ?? found);
+    return '?';
+  });
   return {
     bind(values, list) {
       let next = 0;
@@ -39,7 +40,7 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
   };
 }
 
-/** A file as one text, with its values in it, as bytes in hexadecimal: for what takes no parameters. */
+/** Makes one text of a statement and its values, which stand there as bytes in hexadecimal: for statements that take no parameters. */
 export function asText(text: string, parts: Readonly<Record<string, string>>, values: NamedValues): string {
   const bound = statement(text, parts).bind(values, []);
   let next = 0;
@@ -52,7 +53,7 @@ export const bare = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** The most members of one list, unless said otherwise. */
+/** The usual limit of the members of one list. */
 const MAX_MEMBERS = 64;
 
 export function* portions<T>(all: readonly T[], size: number = MAX_MEMBERS): Generator<readonly T[]> {
@@ -60,8 +61,8 @@ export function* portions<T>(all: readonly T[], size: number = MAX_MEMBERS): Gen
 }
 
 /**
- * The last member fills it up to a power of two. Each length is a prepared statement of its own, which every connection keeps, so
- * there should be few lengths.
+ * Repeats the last member until the length is a power of two. Each length is a prepared statement of its own, which every connection
+ * keeps, so there should be few lengths.
  */
 function pad<T>(members: readonly T[]): T[] {
   const length = 2 ** Math.ceil(Math.log2(members.length));

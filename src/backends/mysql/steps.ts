@@ -15,21 +15,21 @@ import { grantOf, mark, NO_ADDRESS, partsOf, type RowQueue } from './stored-queu
 import type { Table } from './table.ts';
 import type { ServerWakeUps } from './wake-ups.ts';
 
-/** The bits of what `leave` answers. */
+/** The bits in the answer to `leave`: the claim had not expired; others are in the queue. */
 const [ALIVE, OTHERS] = [1, 2];
 
 /**
- * The steps of claims. What happens most goes a quick way, by one statement that reads nothing first: to join, to leave, both at once, and
- * to give a sign of life. All else is decided by the queue itself, as it is read.
+ * The steps of claims. The most frequent steps take one statement, which reads nothing first: a claim joins, leaves, leaves as another one
+ * joins, or is renewed. For all other steps the queue is read, and `RowQueue` decides.
  */
 export class QueueSteps {
   protected readonly queues: Queues;
   protected readonly poller: Poller;
   protected readonly gate: ServerWakeUps | undefined;
   readonly #table: Table;
-  /** An attempt takes several statements, and a release of its claim must not come between two of them. */
+  /** By claim: an attempt takes several statements, and a release of its claim must not come between two of them. */
   readonly #turns = new KeyedSerializer();
-  /** The claims that were refused and stand in their queues: they need not join again. */
+  /** The ids of claims that were refused and are in their queues, so they need not join again. */
   readonly #queued = new Set<string>();
 
   constructor(queues: Queues, poller: Poller, gate: ServerWakeUps | undefined) {
@@ -67,7 +67,7 @@ export class QueueSteps {
     const evicted = found !== undefined && (await this.#leave({ key, id: found.id }));
     if (evicted) {
       this.poller.hurry();
-      this.gate?.wake([found.process!]).catch(() => {}); // then a poll tells it
+      this.gate?.wake([found.process!]).catch(() => {}); // the next poll of that process also finds out
     }
     return evicted;
   }
@@ -84,7 +84,7 @@ export class QueueSteps {
     return this.#decide(claim, notAfter, header.affectedRows > 0);
   }
 
-  /** Answers without a step where a value is there. All who wait for one are answered at once: as steps they would disturb each other. */
+  /** Answers a claim by a read alone, if there is a value. All claims that wait for a value ask at once, and their writes would conflict. */
   async #answerTo(claim: Claim, accepts: ValueCondition): Promise<Attempt | undefined> {
     const queue = await this.queues.open(this.queues.names.of(claim.key));
     const value = queue.answerTo(accepts);
@@ -92,7 +92,7 @@ export class QueueSteps {
     return value && { granted: false, value };
   }
 
-  /** Finds out where a claim stands in its queue. That may be out of date, but nobody gets ahead of it later. */
+  /** Finds the place of a claim in its queue. Later claims may leave, but none comes ahead of it. */
   async #decide(claim: Claim, notAfter: string, isTouched: boolean): Promise<Attempt> {
     const { id, key } = claim;
     const act = (queue: RowQueue): Attempt => {
@@ -106,7 +106,7 @@ export class QueueSteps {
     return attempt;
   }
 
-  /** @returns undefined if there was nothing to exchange */
+  /** @returns undefined if nothing was exchanged, as when the hold has expired */
   async #exchange({ id }: Handle, next: Claim, notAfter: string): Promise<Attempt | undefined> {
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next, notAfter), gone: mark(id) });
     if (header.affectedRows === 0) return undefined;
@@ -129,10 +129,8 @@ export class QueueSteps {
 
   async #leave({ key, id }: Handle): Promise<boolean> {
     this.#giveUp(id);
-    const { affectedRows, insertId } = await this.#table.write(sql.leave, {
-      name: this.queues.names.of(key),
-      mark: mark(id),
-    });
+    const values = { name: this.queues.names.of(key), gone: mark(id) };
+    const { affectedRows, insertId } = await this.#table.write(sql.leave, values);
     if (affectedRows === 0) return false;
     if (Number(insertId) & OTHERS) this.#notifyOthers(key);
     return (Number(insertId) & ALIVE) > 0;
@@ -152,7 +150,7 @@ export class QueueSteps {
     return this.gate?.address ?? NO_ADDRESS;
   }
 
-  /** A claim as the statements that let it join take it. */
+  /** The values of a claim for the statements by which it joins. */
   #newcomer(claim: Claim, notAfter: string): NamedValues {
     const { key, minToken = 0n, tokenCount } = claim;
     const name = this.queues.names.of(key);

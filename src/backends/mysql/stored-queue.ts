@@ -10,10 +10,10 @@ export const NO_ADDRESS = '-';
 
 export const micro = (ms: number): string => `${Math.round(ms * US_PER_MS)}`;
 
-/** How a claim begins. No other part of a queue has an `@`, so a claim can be found in the text. */
+/** The beginning of a claim in the text of a queue. No other part of the text has an `@`, so a statement can find the claim. */
 export const mark = (id: string): string => `@${encodeURIComponent(id)} `;
 
-/** The parts of a claim that its process knows. A statement adds those that only the server knows. */
+/** The parts of a claim's text that its process knows. A statement adds the token and the times. */
 export function partsOf(
   { id, units, capacity, ttl, label }: Pick<StoredClaim, 'id' | 'units' | 'capacity' | 'ttl' | 'label'>,
   process = NO_ADDRESS,
@@ -51,19 +51,19 @@ function parse(text: string): StoredClaim {
 
 export interface StoredRow {
   readonly queue: string;
-  /** The server's time then, ms, at the earliest. */
+  /** The earliest that the server's clock may have shown at the read, ms. */
   readonly now: number;
-  /** At the latest: a lease counts from then. */
+  /** The latest that it may have shown, ms: a lease counts from then. */
   readonly latest?: number;
   readonly token?: bigint;
   readonly value?: string;
 }
 
-/** The server's time at a read. Stored is when a claim expires as a hold; while it waits that is earlier, since its process asks again and again. */
+/** The server's time at a read. The text has the time at which a claim expires as a hold. While a claim waits, it expires earlier, since its process asks often. */
 class RowTime extends EngineTime {
   readonly #touched: string | undefined;
 
-  /** @param touched the id of a claim that a statement has just given a sign of life */
+  /** @param touched the id of a claim that a statement has just renewed, so its row need not be written */
   constructor({ now, latest }: StoredRow, touched: string | undefined) {
     super(now, latest);
     this.#touched = touched;
@@ -80,7 +80,7 @@ class RowTime extends EngineTime {
 
 const earlier = ({ held, ttl }: StoredClaim): number => (held ? 0 : Math.max(0, ttl - PLACE_TTL_MS));
 
-/** The queue of a key, and what memos know of it, as a row has them. */
+/** The queue and the value of a key, read from its row. */
 export class RowQueue extends EngineQueue {
   readonly stored: StoredRow;
   /** Whether any claim has expired since the row was written. */
@@ -101,7 +101,7 @@ export class RowQueue extends EngineQueue {
     this.expired = Array.from(this.claims).length < claims.length;
   }
 
-  /** The highest token given or reserved. */
+  /** The highest token that was given or reserved. */
   get token(): bigint {
     return this.#counter.last;
   }
@@ -110,7 +110,7 @@ export class RowQueue extends EngineQueue {
     return answerIn(this.record, accepts, this.stored.now);
   }
 
-  /** The token of the claim that stands first. */
+  /** The token of the claim at the head of the queue. */
   get first(): bigint | undefined {
     for (const { token } of this.claims) return token;
     return undefined;
@@ -125,7 +125,7 @@ export class RowQueue extends EngineQueue {
     return this.record ? writeRecord(this.record) : '';
   }
 
-  /** Whether nothing of it has to be written. */
+  /** Whether the row has all of this already. */
   get isStored(): boolean {
     return this.record === this.#storedRecord && this.text === this.stored.queue;
   }

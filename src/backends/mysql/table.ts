@@ -7,17 +7,17 @@ import { found, greet, setup } from './sql.generated.ts';
 import { type Bound, type List, type NamedValues, type Statement, statement } from './statements.ts';
 import { US_PER_MS } from './stored-queue.ts';
 
-/** After so long without news of the server's clock, it is looked at again. ms. */
+/** The server's clock is read again if no answer has shown it for so long, ms. */
 const MAX_CLOCK_AGE_MS = 300_000;
 
-/** The table, its statements, and what their answers tell of the server's time. */
+/** The table, its statements, and the server's time as the answers show it. */
 export class Table {
   readonly server: Server;
   readonly backend: string;
   readonly #serverClock: ServerClock;
-  /** Quoted. */
+  /** The name, quoted. */
   readonly name: string;
-  /** Statements by the text of their file and their list. One joined text would take long to hash at each act. */
+  /** Statements by their text and their list. To hash one joined text at each use would take long. */
   readonly #statements = new Map<string, Map<string, Statement>>();
   #open = onceFor(() => open(this));
 
@@ -29,21 +29,21 @@ export class Table {
     this.#serverClock = new ServerClock(clock);
   }
 
-  /** Done once, and again after a long time without news of the server's clock. Many processes may do it at once. */
+  /** Checks the table at the first use, and again if no answer has shown the server's clock for long. Many processes may do so at once. */
   ready(): Promise<void> {
     if (this.#serverClock.age > MAX_CLOCK_AGE_MS) this.#open = onceFor(() => open(this));
     return this.#open();
   }
 
-  /** The name that the server's own tables have for it. */
+  /** The name of the table in `information_schema`. */
   get address(): { readonly database: string; readonly relation: string } {
     const [relation = '', database = ''] = this.name.replaceAll('`', '').split('.').reverse();
     return { database, relation };
   }
 
   /**
-   * As `ready`, but never again. This is enough for what needs no time of the server. To look again, it might have to wait for a
-   * connection.
+   * As `ready`, but only once. That is enough for a renewal, which needs no time of the server, and must not wait for a connection of the
+   * pool.
    */
   identify(): Promise<void> {
     return this.#open();
@@ -59,32 +59,32 @@ export class Table {
     return found.bind(values, list?.values ?? []);
   }
 
-  /** @param now µs, of an answer that just came */
+  /** @param now the server's time in an answer that just came, µs */
   learn(now: unknown): void {
     this.#serverClock.learn(Number(now) / US_PER_MS);
   }
 
   /**
-   * The server's time, µs, after which a message comes too late. While its clock is not known, this is in the past.
-   * @param sent when it was asked for; undefined: now
+   * Gives the server's time, µs, after which a statement comes too late. While its clock is not known, that time is in the past.
+   * @param sent when the attempt was asked for; undefined: now
    */
   limit(within: number, sent?: number): string {
     return `${Math.floor((this.#serverClock.in(within, sent) ?? 0) * US_PER_MS)}`;
   }
 
-  /** Rows; their `now`, if they have one, is the server's time. */
+  /** Reads rows. A column `now`, if there is one, is the server's time. */
   async read(text: string, values?: NamedValues, list?: List): Promise<PoolRow[]> {
     const rows = (await this.#run(text, values, list)) as PoolRow[];
     if (rows[0]?.now !== undefined) this.learn(rows[0].now);
     return rows;
   }
 
-  /** @param server over which, where it is not the pool */
+  /** @param server undefined: over the pool */
   write(text: string, values?: NamedValues, list?: List, server?: Server): Promise<Header> {
     return this.#run(text, values, list, server) as Promise<Header>;
   }
 
-  /** Makes a table. That commits what is open on its session, so nothing may be open. */
+  /** Makes a table. The statement would commit an open transaction of its session, so it is refused if one is open. */
   async make(text: string): Promise<void> {
     await this.#translateErrors(this.server.runAlone(this.bind(text)));
   }
@@ -100,7 +100,7 @@ export class Table {
   }
 }
 
-/** `table` or `database.table`. A name has 64 characters at most. */
+/** Quotes `table` or `database.table`. A name has 64 characters at most. */
 function quoteTable(name: string): string {
   if (!/^(\w{1,64}\.)?\w{1,64}$/.test(name)) {
     const form = 'letters, digits and _, 64 at most, and may have its database before a dot';
@@ -113,16 +113,15 @@ function quoteTable(name: string): string {
 }
 
 /**
- * The format of the queues in the table. Nothing else is stored: each process brings its own statements, so no old version must be
- * replaced. Versions of one format lock together. A version that writes another format must take a table of another name, and never
- * change this one in place: a process looks at the format only once.
+ * The format of the rows. The database has no code of ours: each process sends its own statements. Versions of one format lock together. A
+ * version with another format must use a table of another name, and never change this one in place: a process reads the format only once.
  */
 const FORMAT = 'holdfast 1';
 
-/** Looks at the table before anything else is asked of it, and makes it where it is missing. @throws LockError `LOCK_UNAVAILABLE` */
+/** Checks the format of the table, and makes the table if it is missing. @throws LockError `LOCK_UNAVAILABLE` */
 async function open(table: Table): Promise<void> {
   const row = await ownRow(table).catch((error) => {
-    // This is the first session of the pool that we see. Most likely all are like it, so another try would not help.
+    // The first session of the pool that we use. Most likely all sessions are like it, so another try would not help.
     if (!(error instanceof LeftOpen) || error.what !== 'autocommit off') throw error;
     throw refusal(table.backend, 'a session of the pool does not commit by itself', 'leave autocommit on', error);
   });
@@ -132,7 +131,7 @@ async function open(table: Table): Promise<void> {
   throw refusal(table.backend, `the table ${table.name} has the format ${shown(format)}, not ${FORMAT}`, advice);
 }
 
-/** The row of the table that is for itself; made where there is none. */
+/** Reads the row with the empty name, which is the table's own, and makes it if it is missing. */
 async function ownRow(table: Table): Promise<PoolRow | undefined> {
   const known = await table.read(greet).catch((error) => {
     if (isNoTable(error.cause)) return [];

@@ -16,11 +16,11 @@ import { nameList, portions } from './statements.ts';
 import { micro } from './stored-queue.ts';
 import type { Table } from './table.ts';
 
-/** Longest wait for an answer over the connection of our own; and ms after a failure in which the pool is asked instead. */
+/** The longest wait for an answer over the connection of our own, ms; and how long after a failure renewals go over the pool, ms. */
 const MAX_WAIT_MS = 1_000;
 const RETRY_MS = 5_000;
 
-/** Renewals: over a connection of our own where there is one. Over the pool they wait behind the application's statements. */
+/** Sends renewals over a connection of our own, if there is one: over the pool they wait behind statements of the application. */
 export class Renewals {
   readonly #queues: Queues;
   readonly #pool: PoolOfOne | undefined;
@@ -28,7 +28,7 @@ export class Renewals {
   readonly #clock: Clock;
   #notBefore = Number.NEGATIVE_INFINITY;
 
-  /** @param pool of our own connection */
+  /** @param pool has our own connection; undefined: there is none */
   constructor(queues: Queues, pool: PoolOfOne | undefined, clock: Clock) {
     this.#queues = queues;
     this.#pool = pool;
@@ -61,7 +61,7 @@ export class Renewals {
     return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
   }
 
-  /** Those that are not alive. By writes alone: after a fail-over, a read may still come to the server that was the primary. */
+  /** Renews the claims, and gives those that had expired. By writes alone: after a fail-over, a read may still reach the old primary. */
   async #notAlive(claims: readonly Claim[], server?: Server): Promise<readonly Claim[]> {
     if ((await this.#queues.touch(claims, FOREVER, '0', server)) === claims.length) return [];
     if (claims.length === 1) return claims;
@@ -71,7 +71,7 @@ export class Renewals {
   }
 }
 
-/** The claims in groups in which no key is there twice, each group in the order of the keys' bytes. */
+/** Makes groups of claims: no key is twice in a group, and each group is in the order of the keys' bytes. */
 function rounds(claims: readonly Claim[]): Iterable<Claim[]> {
   const sorted = [...claims].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
   const firsts = new Map(sorted.map(({ key }, at) => [key, at] as const).reverse());
@@ -80,7 +80,7 @@ function rounds(claims: readonly Claim[]): Iterable<Claim[]> {
 
 const IDLE_MS = 600_000;
 const SWEEP_MS = 300_000;
-/** Rows that one statement removes. */
+/** The most rows that one statement removes. */
 const MAX_ROWS = 256;
 
 export interface SweepOptions {
@@ -88,7 +88,7 @@ export interface SweepOptions {
   readonly sweep?: number;
 }
 
-/** Removes the rows of keys that nobody uses any more. In each interval, one of all processes does it. */
+/** Removes the rows of keys that nobody uses any more. In each interval, one of all processes does so. */
 export class Sweeper {
   readonly #queues: Queues;
   readonly #table: Table;
@@ -105,7 +105,7 @@ export class Sweeper {
     if (interval > 0) this.#stop = repeat(clock, pause, () => this.#turn(interval));
   }
 
-  /** Where claims in a queue have expired, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
+  /** Removes the rows of idle keys. If all claims of such a key have expired, it removes these, and a later sweep the row. @returns how many rows */
   async sweep(): Promise<number> {
     await this.#table.ready();
     let swept = 0;
@@ -122,7 +122,7 @@ export class Sweeper {
     return swept;
   }
 
-  /** First the floor of the tokens, once for all: each change of it costs a commit. Then few rows at a time, so that nobody waits for long. */
+  /** First raises the floor of the tokens, once for all rows, since each change costs a commit. Then removes few rows at a time, so that nobody waits for long. */
   async #remove(free: readonly PoolRow[]): Promise<number> {
     if (free.length === 0) return 0;
     const token = `${free.map((row) => BigInt(row.token as number | string)).reduce((a, b) => (a > b ? a : b))}`;

@@ -3,7 +3,7 @@ import { checkWrites } from './errors.ts';
 import { type Connection, destroy, type PoolRow } from './pool.ts';
 import type { Queues } from './queues.ts';
 import type { Server } from './server.ts';
-import { closed, open } from './sql.generated.ts';
+import * as sql from './sql.generated.ts';
 import { bare } from './statements.ts';
 import { NO_ADDRESS } from './stored-queue.ts';
 
@@ -13,16 +13,17 @@ const SLEEP_SECONDS = 20;
 const RETRY_MS = 1_000;
 
 /**
- * Lets another process tell this one to look, before its next poll. This process sleeps on the server, on one connection, and holds a
- * named lock meanwhile. The other one asks who holds that lock (IS_USED_LOCK), and ends this sleep. It is a hint: one that is not
- * heard costs one poll.
+ * Lets another process notify this one before its next poll. First this process takes a named lock on a connection, and sleeps there on the
+ * server (SLEEP). Then the other process finds the session that has the lock (IS_USED_LOCK), and ends its sleep. So this process wakes up,
+ * and looks. If a notification is lost, this process looks at its next poll.
  */
 export class ServerWakeUps {
   readonly #queues: Queues;
   readonly #server: Server;
   readonly #clock: Clock;
   readonly #onNotify: () => void;
-  readonly #name: string;
+  /** The name by which others notify this process, while it listens. A hold keeps the name that it was taken under. */
+  readonly address: string;
   #connection: Connection | undefined;
   #listening = false;
   readonly #over = new AbortController();
@@ -35,12 +36,7 @@ export class ServerWakeUps {
     this.#server = queues.table.server;
     this.#clock = clock;
     this.#onNotify = onNotify;
-    this.#name = clock.id();
-  }
-
-  /** The name by which others notify this process, while it listens. A hold keeps the name that it was taken under. */
-  get address(): string {
-    return this.#name;
+    this.address = clock.id();
   }
 
   listen(): void {
@@ -50,8 +46,8 @@ export class ServerWakeUps {
   }
 
   /**
-   * Notifies, in the background, the process that holds the key by then. One at a time; the next one is for all keys that came meanwhile. A
-   * KILL of a session that is just falling asleep takes MariaDB seconds, and several of them keep new connections out of the server.
+   * Notifies, in the background, the processes that hold the key by then. One batch at a time: the next one has all keys that came meanwhile. A
+   * KILL of a session that is just falling asleep takes MariaDB seconds, and several KILLs at once keep new connections out of the server.
    */
   notify(key: string): void {
     this.#wanted.add(key);
@@ -63,8 +59,8 @@ export class ServerWakeUps {
     const connection = this.#connection;
     if (!connection) return;
     destroy(connection);
-    // Otherwise the server would sleep on, and only then notice that the connection has ended.
-    await this.#server.kill(`KILL IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
+    // Otherwise the session would sleep on, and only then notice that its connection has ended.
+    await this.#server.kill(`KILL IS_USED_LOCK('${lockOf(this.address)}')`).catch(() => {});
   }
 
   async #listen(): Promise<void> {
@@ -83,22 +79,16 @@ export class ServerWakeUps {
     this.#connection = connection;
     connection.on('error', () => {});
     try {
-      const values = [lockOf(this.#name)];
-      // This also refuses a session with something left open on it: that would stay open for as long as this process listens.
-      const [row] = (await this.#server.on(connection, { sql: getLock, values }, this.#over.signal)) as PoolRow[];
-      // A session that we lost may still have the lock. Without the lock, nobody could wake or end the sleep of this session.
+      const values = [lockOf(this.address)];
+      // A session with an open transaction is refused here. Otherwise the transaction would stay open while this process listens.
+      const [row] = (await this.#server.on(connection, { sql: GET_LOCK, values }, this.#over.signal)) as PoolRow[];
+      // An older session of this process, whose connection broke, may still have the lock. Nobody can wake a session without the lock.
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this name');
       for (;;) {
-        const rows = await this.#server
-          .say(
-            connection,
-            `SELECT SLEEP(${SLEEP_SECONDS}), ${bare(closed)} AS closed`,
-            SLEEP_SECONDS * 1_000,
-            this.#over.signal,
-          )
-          .catch((error) => {
-            if (!isInterrupted(error)) throw error;
-          });
+        const slept = this.#server.say(connection, SLEEP, SLEEP_SECONDS * 1_000, this.#over.signal);
+        const rows = await slept.catch((error) => {
+          if (!isInterrupted(error)) throw error;
+        });
         if (this.#over.signal.aborted) throw new Error('closed');
         this.#onNotify();
         checkWrites(rows);
@@ -114,7 +104,7 @@ export class ServerWakeUps {
     while (this.#wanted.size > 0 && !this.#over.signal.aborted) {
       const keys = [...this.#wanted];
       this.#wanted.clear();
-      await this.#wakeHoldersOf(keys).catch(() => {}); // then a poll tells them
+      await this.#wakeHoldersOf(keys).catch(() => {}); // their next polls also find out
     }
     this.#notifying = false;
   }
@@ -128,10 +118,10 @@ export class ServerWakeUps {
   /** Ends the sleep of the processes with these addresses. */
   async wake(processes: readonly string[]): Promise<void> {
     const others = new Set(processes);
-    for (const none of [NO_ADDRESS, this.#name]) others.delete(none);
+    for (const none of [NO_ADDRESS, this.address]) others.delete(none);
     if (others.size === 0) return;
     await this.#server.with(async (connection) => {
-      // One statement finds and wakes it: the number of a session that was looked up before may be another's by now.
+      // One statement finds and wakes a session: between two statements, its number could become that of another session.
       for (const other of others)
         await this.#server.say(connection, `KILL QUERY IS_USED_LOCK('${lockOf(other)}')`).catch((error) => {
           if (!isNobody(error)) throw error;
@@ -140,8 +130,9 @@ export class ServerWakeUps {
   }
 }
 
-// Nobody notifies over a server that was the primary.
-const getLock = `SELECT GET_LOCK(?, 0) AS got, ${bare(closed)} AS closed, ${bare(open)} AS open`;
+// `closed`: nobody sends notifications to the old primary of a fail-over.
+const SLEEP = `SELECT SLEEP(${SLEEP_SECONDS}), ${bare(sql.closed)} AS closed`;
+const GET_LOCK = `SELECT GET_LOCK(?, 0) AS got, ${bare(sql.closed)} AS closed, ${bare(sql.open)} AS open`;
 
 /** The name comes from the table, so only the characters of our own names go into a statement. */
 const lockOf = (address: string): string => `holdfast:${address.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;

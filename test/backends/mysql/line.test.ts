@@ -50,7 +50,7 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
     rows.write(join, { ...newcomer(wish), waits });
   const exchanges = (gone: string, wish: NamedValues = {}): Promise<Header> =>
     rows.write(exchange, { ...newcomer(wish), gone: mark(gone) });
-  const leaves = (id: string): Promise<Header> => rows.write(leave, { name: KEY, mark: mark(id) });
+  const leaves = (id: string): Promise<Header> => rows.write(leave, { name: KEY, gone: mark(id) });
 
   /** A place that was just taken by `newcomer`, at the end of what stood there. */
   const expectTaken = (row: { queue: string; used: number }, before: string, token: number): void => {
