@@ -15,28 +15,28 @@ export interface EtcdPut {
 /** A guard for something kept in etcd. */
 export interface EtcdFence extends Fence, AsyncDisposable {
   /**
-   * Claims and puts in one step, so that no stale write comes in between.
+   * Claims and puts in one step, so that no stale write comes between them.
    * @param puts at most 127, each of another key
    * @throws LockError `LOCK_FENCED` when a newer token was seen; then nothing was put. `LOCK_UNAVAILABLE` when etcd refused or did not
-   * answer; without an answer nobody knows whether it was put
+   * answer; without an answer nobody knows whether the puts were made
    * @example
    * await using fence = etcdFence({ endpoints: ['127.0.0.1:2379'] }, 'config');
    * await locks.mutex('config').run((lease) => fence.write(lease.token, [{ key: 'config/limit', value: '10' }]));
    */
   write(token: bigint, puts: readonly EtcdPut[]): Promise<void>;
   /**
-   * Ends its connection.
-   * @example await using fence = etcdFence({ endpoints: ['127.0.0.1:2379'] }, 'config'); // its end does the same as fence.close()
+   * Ends the connection of the guard.
+   * @example await using fence = etcdFence({ endpoints: ['127.0.0.1:2379'] }, 'config'); // the end of the block does the same as fence.close()
    */
   close(): Promise<void>;
 }
 
-/** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`). One is for the mark. */
+/** By default etcd takes 128 operations in a transaction (`--max-txn-ops`). One of them is for the mark. */
 const MAX_PUTS = 127;
 
 /**
- * A guard for something kept in etcd. The highest token is kept at `<prefix>/fence:<resource>`, percent-encoded, without a lease: after
- * the end of a mark, stale writes would be let in again. No lock has this key, since a colon is encoded there.
+ * A guard for something kept in etcd. Its mark, the highest token, is at `<prefix>/fence:<resource>`, percent-encoded, without a lease:
+ * without the mark, stale writes would be possible again. No lock has this key, since the keys of locks encode a colon.
  * @param options as for `etcd()`. The guard has its own connection; `close` ends it
  * @throws LockError `LOCK_INVALID`
  * @example
@@ -54,7 +54,7 @@ class Guard implements EtcdFence {
   readonly #client: Client;
   readonly #mark: Buffer;
   readonly #resource: string;
-  /** The mark as last read or written, so a holder that writes again needs one call only. etcd compares it. */
+  /** The mark as last read or written, so the next write of the same holder needs one call only. etcd compares the revision. */
   #last = { newest: 0n, modRevision: 0n };
 
   constructor(client: Client, mark: Buffer, resource: string) {
@@ -79,7 +79,7 @@ class Guard implements EtcdFence {
     }
   }
 
-  /** A try fails only if the mark has grown meanwhile. So there are no more tries than newer marks, until one is above ours. */
+  /** An attempt fails only if the mark has grown meanwhile. So this ends: at the latest when the mark is above the token. */
   async #raise(token: bigint, puts: readonly Op[]): Promise<void> {
     for (let last = this.#last; ; last = this.#last) {
       if (token < last.newest) throw fencedError(this.#resource, token, last.newest);
@@ -107,7 +107,7 @@ class Guard implements EtcdFence {
   }
 }
 
-/** Errors of etcd would not say which put it was. */
+/** Checked here, since errors of etcd do not name the wrong put. */
 function checkPuts(puts: readonly EtcdPut[], mark: Buffer): Op[] {
   if (puts.length > MAX_PUTS) throw invalid(`${puts.length} puts are too many for one step; at most ${MAX_PUTS}`);
   const keys = new Set(['', mark.toString()]);

@@ -1,14 +1,14 @@
 import { invalid, LockError, shown } from '../core/index.ts';
 
 /**
- * A guard beside one resource. It remembers the highest token that it has seen, and refuses every older one.
+ * A guard beside one resource. It remembers the highest token that it has seen, and refuses all older tokens.
  *
- * For read-modify-write it is not enough to guard the writes. A stale holder may still write after the new holder has read and before
- * it writes, and one update is lost. So call `claim(token)` before the first read, and again with every write.
+ * For read-modify-write it is not enough to guard the writes. First the new holder reads, then a stale holder writes, then the new holder
+ * writes, so the update of the stale holder is lost. So call `claim(token)` before the first read, and again with each write.
  */
 export interface Fence {
   /**
-   * Raises the mark to `token`. It may be repeated.
+   * Raises the mark to `token`. The same token may be claimed again.
    * @throws LockError `LOCK_FENCED` when a newer token was seen
    * @example
    * const fence = redisFence(client, 'orders');
@@ -40,7 +40,7 @@ export class MemoryFence {
   }
 
   /**
-   * Raises the mark to `token`. Call it before the first read, and with every write.
+   * Raises the mark to `token`. Call it before the first read, and with each write.
    * @throws LockError `LOCK_FENCED` when a newer token was seen
    * @example
    * const fence = memoryFence('the counter');

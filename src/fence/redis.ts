@@ -4,7 +4,7 @@ import { checkToken, type Fence, fencedError } from './fence.ts';
 
 /** Options of `redisFence`. */
 export interface RedisFenceOptions {
-  /** The key of the mark begins with it. Default `holdfast`. */
+  /** The first part of the key of the mark. Default `holdfast`. */
   readonly prefix?: string;
   /** The whole key of the mark. In a Cluster it must share a slot with the data of `write`. */
   readonly key?: string;
@@ -13,8 +13,8 @@ export interface RedisFenceOptions {
 const KNOWN = namesOf<RedisFenceOptions>({ prefix: true, key: true });
 
 /**
- * Runs before the caller's script. The mark is the last key and the token is the last argument; both are removed, so that the caller
- * counts only its own. Tokens are compared as text of digits, since Lua's numbers are exact up to 2^53 only.
+ * Runs before the caller's script. The mark is the last key and the token is the last argument. Both are removed, so that the script sees
+ * only the caller's keys and arguments. Tokens are compared as texts of digits, since numbers of Lua are exact up to 2^53 only.
  */
 const CLAIM = `
 local mark, token = KEYS[#KEYS], ARGV[#ARGV]
@@ -29,7 +29,7 @@ if newest ~= token then redis.call('SET', mark, token) end
 /** A guard for something kept in Redis. */
 export interface RedisFence extends Fence {
   /**
-   * Claims, and runs your Lua script in the same step, so that no stale write comes in between.
+   * Claims, and runs your Lua script in the same step, so that no stale write comes between them.
    * @param script sees `keys` as KEYS and `args` as ARGV
    * @throws LockError `LOCK_FENCED` when a newer token was seen; then the script has not run
    * @example
@@ -40,8 +40,8 @@ export interface RedisFence extends Fence {
 }
 
 /**
- * A guard for something kept in Redis. The highest token is kept at `<prefix>:fence:<resource>`. It has no expiry: after the end of a
- * mark, stale writes would be let in again.
+ * A guard for something kept in Redis. Its mark, the highest token, is at `<prefix>:fence:<resource>`. The mark has no expiry: without it,
+ * stale writes would be possible again.
  * @param client a connected ioredis or node-redis client
  * @throws LockError `LOCK_INVALID`
  * @example

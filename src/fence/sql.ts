@@ -13,8 +13,8 @@ import {
 import { checkToken, type Fence, fencedError } from './fence.ts';
 
 /**
- * For a statement on PostgreSQL. `returning` tells its own transaction. `durable`, in WHERE, makes the commit wait for the disk, also
- * where the server's default is not to.
+ * Parts of a statement on PostgreSQL. `returning` gives the statement's transaction. `durable`, in WHERE, makes the commit wait for the disk,
+ * even if the server's default is not to wait.
  */
 const OWN_TRANSACTION = {
   returning: 'txid_current()::text AS transaction',
@@ -30,11 +30,11 @@ async function checkCommitted(result: unknown, query: Query, what: string): Prom
   if (status !== 'committed') throw revocable('postgres', what, `${status ?? 'not known'}`);
 }
 
-/** Flags of MySQL's answers: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
+/** Flags in the answers of MySQL: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
 const [IN_TRANSACTION, AUTOCOMMIT] = [1, 2];
 
 /**
- * Checks the flags of MySQL's answer, if the driver passes them on (mysql2).
+ * Checks the flags of the answer, if the driver gives them (mysql2).
  * @throws LockError `LOCK_UNAVAILABLE` if the statement with this answer is not committed
  */
 function checkClosed(result: unknown, backend: DialectName, what: string): void {
@@ -54,16 +54,16 @@ const revocable = (backend: DialectName, what: string, status: string): LockErro
 export interface SqlFenceOptions {
   /** Default `postgres`. */
   readonly dialect?: DialectName;
-  /** The table of the marks. Default `holdfast_fences`. `setup` makes it. */
+  /** The table of the marks. Default `holdfast_fences`. `setup` makes the table. */
   readonly table?: string;
 }
 
 /** A guard for something kept in a SQL database. */
 export interface SqlFence extends Fence {
   /**
-   * Give it the `query` of your transaction: then the row of the mark stays locked until the commit, so no newer holder comes in
-   * between. Outside of a transaction it guards a read, not a write. A mark counts when it is committed: without a `query` of your
-   * own, a claim inside a transaction is refused (on MySQL and MariaDB, if the driver is mysql2).
+   * With the `query` of your transaction, the row of the mark stays locked until the commit, so no newer holder comes before the commit.
+   * Outside of a transaction, a claim guards a read, not a write. A mark counts when it is committed: without a `query` of your own, a claim
+   * inside a transaction is refused (on MySQL and MariaDB, if the driver is mysql2).
    * @throws LockError `LOCK_FENCED`, `LOCK_UNAVAILABLE`
    * @example
    * await inTransaction(async (query) => {
@@ -73,7 +73,7 @@ export interface SqlFence extends Fence {
    */
   claim(token: bigint, query?: Query): Promise<void>;
   /**
-   * Makes the table if it is not there.
+   * Makes the table if it is missing.
    * @example await sqlFence(query, 'orders').setup(); // once, in a migration
    */
   setup(): Promise<void>;
@@ -96,7 +96,7 @@ const TABLES: Readonly<Record<DialectName, string>> = {
  * await fence.claim(lease.token);
  */
 export function sqlFence(query: Query, resource: string, options: SqlFenceOptions = {}): SqlFence {
-  checkNames(options, KNOWN, 'options of sqlFence()'); // with a misspelt table a guard would miss the marks of the others
+  checkNames(options, KNOWN, 'options of sqlFence()'); // with a misspelt `table`, a guard would not see the marks of other guards
   const { dialect: name = 'postgres', table = 'holdfast_fences' } = options;
   const dialect = dialectOf(name);
   const quoted = new Text(dialect).name(table);
@@ -109,21 +109,21 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
       const alone = run === query;
       const values = `SELECT ${first}::text, ${second}::numeric${alone ? ` WHERE ${OWN_TRANSACTION.durable}` : ''}`;
       const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;
-      const returning = alone ? OWN_TRANSACTION.returning : '1 AS raised'; // rows: some libraries hide how many were changed
+      const returning = alone ? OWN_TRANSACTION.returning : '1 AS raised'; // rows, since some libraries hide how many were changed
       const insert = `INSERT INTO ${quoted} (resource, newest) ${values} ON CONFLICT (resource) ${update} RETURNING ${returning}`;
       const result = await run(insert, [resource, newest] as never[]);
       const raised = rowsOf(result).length > 0;
       if (raised && alone) await checkCommitted(result, run, `the claim of ${quoted}`);
       return raised;
     }
-    // In hex. Otherwise the character set of the connection would decide about the bytes, and so about the row.
+    // In hex. Otherwise the bytes, and so the row, would depend on the character set of the connection.
     const values = [Buffer.from(resource).toString('hex'), newest] as never[];
     const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (UNHEX(${first}), ${second})`;
     const said = await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
     if (run === query) checkClosed(said, name, `the claim of ${quoted}`);
-    // A flag of the connection decides what MySQL counts as changed. So this reads the row, which works with rows of any form. FOR
-    // UPDATE, because a plain read shows the state of the transaction's first read. That hides a newer mark, which this statement
-    // did not change (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
+    // A flag of the connection decides which rows MySQL counts as changed. So the row is read, which works with rows of any form. FOR UPDATE:
+    // a plain read shows the row as it was at the transaction's first read, and so hides a newer mark, which the INSERT did not change
+    // (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
     const mine = `SELECT newest FROM ${quoted} WHERE resource = UNHEX(${first}) AND newest = CAST(${second} AS UNSIGNED) FOR UPDATE`;
     return rowsOf(await run(mine, values)).length > 0;
   }
@@ -139,8 +139,8 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
 }
 
 /**
- * Claims, works and writes in one transaction. The mark of the resource stays locked until the commit, so a newer holder comes after it,
- * and an older one is refused before it has read anything. If it throws, roll the transaction back.
+ * Claims the token of a lease, and then works, in one transaction. The mark of the resource stays locked until the commit, so a newer holder
+ * waits until then, and an older holder is refused before it has read anything. If `fenced` throws, roll the transaction back.
  * @param transaction what your library calls connection, tx, trx or manager: of pg, mysql2, postgres.js, Prisma, Drizzle, Knex, Kysely or
  * TypeORM; or a function that runs one statement in it, as for `claim`
  * @param lease of an exclusive lock: its token is claimed
@@ -166,18 +166,18 @@ export async function fenced<T>(
   if (typeof work !== 'function')
     throw invalid(`fenced() needs a function that does the work, not ${shown(work)}`, resource);
   const token = checkToken(lease?.token);
-  await assertTransaction(query, 'fenced', resource); // else the mark would be free again before the work is done
-  await fence.claim(token, (sql, params) => query(sql, params)); // a query of its own: it is in a transaction on purpose
+  await assertTransaction(query, 'fenced', resource); // without a transaction, the mark would be free again before the work is done
+  await fence.claim(token, (sql, params) => query(sql, params)); // another function than `query`: this claim is in a transaction on purpose
   return work();
 }
 
-/** Parts for a statement over rows with a fence column of their own, so that one statement checks and writes. */
+/** Parts of a statement for rows with a fence column, so that one statement checks the token and writes. */
 export interface FenceFragments {
   /** For SET: `"fence" = $2`. */
   readonly set: string;
-  /** For WHERE: `"fence" <= $3`. If no row changed, the token was fenced, or there is no such row. */
+  /** For WHERE: `"fence" <= $3`. If no row was changed, the token was refused, or there is no such row. */
   readonly where: string;
-  /** To add to the statement's parameters, in this order: two, one for `set` and one for `where`. */
+  /** Two parameters of the statement, in this order: one for `set` and one for `where`. */
   readonly params: readonly string[];
   /** The number of the next free placeholder: `first` and two. */
   readonly next: number;
@@ -192,8 +192,8 @@ interface ColumnOptions {
 const OF_COLUMN = namesOf<ColumnOptions>({ column: true, dialect: true, first: true });
 
 /**
- * The check of a fence as parts of your own statement, for rows with a fence column of their own. It takes two placeholders, `first` and
- * the one after it; `next` is the number of the one after these.
+ * The check of a fence as parts of your own statement, for rows with a fence column. It takes two placeholders, `first` and the one after it;
+ * `next` is the number of the placeholder after these.
  * @param options `column`: default `fence`; `dialect`: default `postgres`; `first`: the number of the first free placeholder, from 1
  * @throws LockError `LOCK_INVALID`
  * @example

@@ -12,19 +12,19 @@ type Client = Readonly<Record<string, Method>> & { readonly queryRunner?: { read
 type Run = (tx: Client, text: string, params: never[]) => Promise<unknown>;
 
 /**
- * How each library runs a text with parameters, by a method that tells its transactions from others: the first that is there counts. What
- * a library makes of a text itself is written out, so that nothing has to be imported from it.
+ * How each library runs a text with parameters, by a method that only its transactions have: the first method that is there counts. An
+ * object that a library would make of the text is written out here, so that nothing is imported from the library.
  */
 const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
   ['unsafe', (sql, text, params) => sql.unsafe!(text, params)], // postgres.js
   [
-    '$queryRawUnsafe', // Prisma, which counts changes by another method
+    '$queryRawUnsafe', // Prisma, where another method counts the changed rows
     async (tx, text, params: unknown[]) =>
       text.startsWith('UPDATE')
         ? { count: await tx.$executeRawUnsafe!.apply(tx, [text, ...params]) }
         : tx.$queryRawUnsafe!.apply(tx, [text, ...params]),
   ],
-  ['raw', async (trx, text, params) => trx.raw!(text.replace(/\$\d+/g, '?'), params)], // Knex, which numbers the parameters
+  ['raw', async (trx, text, params) => trx.raw!(text.replace(/\$\d+/g, '?'), params)], // Knex, which numbers the parameters itself
   [
     'executeQuery', // Kysely
     (trx, sql, parameters) => {
@@ -33,7 +33,7 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
     },
   ],
   [
-    'execute', // Drizzle, where no `query` is a function; mysql2 has both
+    'execute', // Drizzle, where `query` is no function; in mysql2 both are functions
     async (tx, sql, params) => {
       const made = { getSQL: () => made, toQuery: () => ({ sql, params }) };
       return tx.execute!(made);
@@ -42,8 +42,8 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
 ];
 
 /**
- * The `Query` of a transaction.
- * @throws LockError `LOCK_INVALID` for what is no transaction of a library that is known here
+ * Gives the `Query` of a transaction.
+ * @throws LockError `LOCK_INVALID` for what is no transaction of these libraries
  * @example
  * await db.transaction((tx: object) => lockRow(queryOf(tx), { dialect: 'postgres', table: 'orders', where: { id: 42 } }));
  */
@@ -51,7 +51,7 @@ export function queryOf(transaction: Transaction): Query {
   const tx = transaction as Client;
   const has = (name: string): boolean => typeof Object(tx)[name] === 'function';
   const { queryRunner } = Object(tx) as Client;
-  if (queryRunner) return (text, params) => queryRunner.query(text, params, true); // TypeORM: the result has its count
+  if (queryRunner) return (text, params) => queryRunner.query(text, params, true); // TypeORM: so the result has the number of changed rows
   const run = CLIENTS.find(([method]) => has(method) && !(method === 'execute' && has('query')))?.[1];
   if (run) return (text, params) => run(tx, text, params);
   if (has('promise')) return queryOf((tx as unknown as { promise(): object }).promise()); // mysql2 with callbacks

@@ -15,44 +15,37 @@ import {
   translated,
 } from './query.ts';
 
-/** Where a result is kept, and of what request it is. */
+/** Where a result is stored, and for what request. */
 export interface KeepOptions<T = unknown> {
   /** Which SQL the database speaks. */
   readonly dialect: DialectName;
   /** `table` or `schema.table`, with the columns `key` (its primary key), `mark` and `value`. */
   readonly table: string;
-  /** At most one result is kept under it. */
+  /** At most one result is stored under this key. */
   readonly key: string;
-  /** What the request is, as data without `undefined`. Another one under the same key is refused with `LOCK_MISMATCH`. */
+  /** What the request is, as data without `undefined`. Another request under the same key is refused with `LOCK_MISMATCH`. */
   readonly match?: unknown;
-  /** The value as text. Default: as of a memo. */
+  /** Makes a text of the value. Default: as a memo does. */
   readonly encode?: (value: T) => string;
-  /** The value of such a text, also for the caller that ran. Default: as of a memo. */
+  /** Makes the value of such a text, also for the caller that ran `fn`. Default: as a memo does. */
   readonly decode?: (text: string) => T;
 }
 
-const KEEP = namesOf<KeepOptions>({
-  dialect: true,
-  table: true,
-  key: true,
-  match: true,
-  encode: true,
-  decode: true,
-});
+const KEEP = namesOf<KeepOptions>({ dialect: true, table: true, key: true, match: true, encode: true, decode: true });
 
-/** What `keepIn` came to. */
+/** The result of `keepIn`. */
 export interface KeepResult<T> {
-  /** What the function gave, this caller's or another one's, as it was kept. */
+  /** The value as it was stored, from this caller's function or another caller's. */
   readonly value: T;
   /** Whether this call ran its function. */
   readonly ran: boolean;
 }
 
 /**
- * Runs `fn` in your transaction and keeps what it gives, unless a result of the key is there. The work and its result are in one
- * commit: both are there, or neither. While another transaction has the key, this one waits until that one has ended.
- * @throws what `fn` throws: roll back then, or what it did so far is committed without a result. LockError `LOCK_MISMATCH`,
- * `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`, which is also the code where `query` is not in a transaction
+ * Runs `fn` in your transaction and stores its value, unless a result of the key is there. The work and its result are in one commit: both are
+ * there, or neither. While another transaction has the key, your transaction waits until the other one has ended.
+ * @throws what `fn` throws: then roll back, or the part that `fn` did is committed without a result. LockError `LOCK_MISMATCH`,
+ * `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`, also if `query` is not in a transaction
  * @example
  * const { value } = await inTransaction((query) =>
  *   keepIn(query, { dialect: 'postgres', table: 'results', key: 'order:42' }, async () => {
@@ -71,12 +64,12 @@ export async function keepIn<T>(
   if (typeof fn !== 'function') throw invalid('keepIn() needs a function that does the work', key);
   const mark = fingerprint(options, checkKey(key));
   const row = new ResultRow(query, dialect, table, key);
-  await assertTransaction(query, 'keepIn', key); // else the key would be committed before the work is done
-  const kept = await row.take(mark);
-  if (kept) {
-    checkMatch({ key, match: mark, backend: dialect.name }, String(kept.mark));
-    if (kept.value === null) throw unfinished(key, dialect.name);
-    return { value: decoded({ key, decode }, String(kept.value)), ran: false };
+  await assertTransaction(query, 'keepIn', key); // without a transaction, the key would be committed before the work is done
+  const stored = await row.take(mark);
+  if (stored) {
+    checkMatch({ key, match: mark, backend: dialect.name }, String(stored.mark));
+    if (stored.value === null) throw unfinished(key, dialect.name);
+    return { value: decoded({ key, decode }, String(stored.value)), ran: false };
   }
   try {
     const text = textOf(key, encode, await fn());
@@ -103,7 +96,7 @@ class ResultRow {
     this.#key = key;
   }
 
-  /** Takes the key for this transaction. @returns the row that is there already */
+  /** Makes the row for this transaction. @returns the row of an earlier caller, if there is one */
   async take(mark: string): Promise<Row | undefined> {
     const key = this.#key;
     return this.#translated(async () => {
@@ -137,7 +130,7 @@ class ResultRow {
     await this.#translated(() => this.#query(sql, text.params));
   }
 
-  /** A caller that commits in spite of an error must leave no key without a result. A transaction that has failed takes no statement. */
+  /** Removes the row: a caller may commit in spite of an error, and no key may stay without a result. In a failed transaction this fails, too. */
   async giveUp(): Promise<void> {
     const text = new Text(this.#dialect);
     const sql = `DELETE FROM ${text.name(this.#table)}${text.where({ key: this.#key })}`;
@@ -149,7 +142,7 @@ class ResultRow {
   }
 }
 
-/** @throws LockError `LOCK_INVALID` for a value that cannot be kept */
+/** @throws LockError `LOCK_INVALID` for a value that cannot be stored */
 function textOf<T>(key: string, encode: (value: T) => string, value: T): string {
   try {
     return encoded({ encode }, value);

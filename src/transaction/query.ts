@@ -9,11 +9,11 @@ export interface Dialect {
   readonly quote: string;
   /** The nth placeholder, from 1. */
   readonly mark: (n: number) => string;
-  /** How a row is made once. */
+  /** How one of several callers makes a row. */
   readonly keep: {
-    /** Ends an INSERT that gives a row unless one is there; empty: the server refuses a second row, and the transaction goes on. */
+    /** The end of an INSERT that returns a row only if it made one. Empty: the server refuses a second row, and the transaction goes on. */
     readonly unlessThere: string;
-    /** Ends a SELECT: it gives what was committed last, also where the transaction reads from an older snapshot. */
+    /** The end of a SELECT that reads what was committed last, even in a transaction with an older snapshot. */
     readonly latest: string;
   };
   /** Meanings of errors, by SQLSTATE or error number. */
@@ -32,7 +32,7 @@ const ofMysql = (name: DialectName): Dialect => ({
   name,
   quote: '`',
   mark: () => '?',
-  // INSERT IGNORE would take other errors for a row that is there.
+  // Not INSERT IGNORE, which would also ignore other errors.
   keep: { unlessThere: '', latest: ' LOCK IN SHARE MODE' },
   errors: { ...TIMEOUTS_OF_MYSQL, 1213: 'LOCK_DEADLOCK' },
 });
@@ -43,7 +43,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     quote: '"',
     mark: (n) => `$${n}`,
     keep: { unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1 AS made', latest: '' },
-    // The caller's own limit may end a statement, too. Only lockRow can tell which limit it was (CANCELLED).
+    // Not 57014: a limit of the caller may also end a statement. Only lockRow knows which limit it was (CANCELLED).
     errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
   },
   mysql: ofMysql('mysql'),
@@ -60,26 +60,26 @@ export function dialectOf(name: DialectName): Dialect {
 
 /**
  * Runs one statement inside your transaction and returns what the driver returns: pg's result, mysql2's pair, or the rows of
- * postgres.js. It may take parameters of any type, since only the driver knows them.
+ * postgres.js. Parameters may have any type that the driver takes.
  */
 export type Query = (sql: string, params: never[]) => Promise<unknown>;
 
-/** A row, or some of its columns, by their names. */
+/** The columns of a row, by their names. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The rows of a result of any driver. */
+/** Reads the rows of a result of any driver. */
 export function rowsOf(result: unknown): unknown[] {
   const { rows: ofResult, records } = (result ?? {}) as { rows?: unknown; records?: unknown };
   const rows = Array.isArray(result)
     ? Array.isArray(result[0])
-      ? result[0] // mysql2, Sequelize: rows, and what is said about them
+      ? result[0] // mysql2, Sequelize: first the rows
       : result
     : (ofResult ?? records); // pg and Kysely; TypeORM's structured result
   if (!Array.isArray(rows)) throw invalid('query did not give rows: let it return what the driver returns');
   return rows;
 }
 
-/** @throws LockError `LOCK_INVALID` for rows without names: they would seem to be empty */
+/** @throws LockError `LOCK_INVALID` for rows that are arrays: their columns have no names */
 export function recordsOf(result: unknown): Row[] {
   const rows = rowsOf(result);
   const [first = {}] = rows;
@@ -90,7 +90,7 @@ export function recordsOf(result: unknown): Row[] {
 /** The names for the number of changed rows in pg and Sequelize, mysql2, postgres.js, Kysely, TypeORM. */
 const COUNTS = ['rowCount', 'affectedRows', 'count', 'numAffectedRows', 'affected'] as const;
 
-/** How many rows were changed. @throws LockError `LOCK_INVALID` if the result does not say */
+/** Reads how many rows were changed. @throws LockError `LOCK_INVALID` if the result does not show it */
 export function changedRows(result: unknown): number {
   const changed = countOf(result);
   if (changed === undefined) {
@@ -111,7 +111,7 @@ function countOf(result: unknown): number | undefined {
   return countOf(first) ?? countOf(second); // mysql2: the header comes first; Sequelize on PostgreSQL: second
 }
 
-/** Checks what a caller gave to the function `taker`. @throws LockError `LOCK_INVALID` */
+/** Checks the arguments of the function `taker`. @throws LockError `LOCK_INVALID` */
 export function checkCall(
   taker: string,
   query: unknown,
@@ -131,7 +131,7 @@ export function columnsOf(columns: Row, what: string): [string, unknown][] {
   throw invalid(`${what} is ${shown(columns)}; it must be an object of columns and their values`);
 }
 
-/** Builds a statement: it checks and quotes names, and makes parameters of values. */
+/** Builds a statement: checks and quotes names, and makes parameters of values. */
 export class Text {
   /** The caller's values, for the caller's own function. */
   readonly params: never[] = [];
@@ -155,7 +155,7 @@ export class Text {
       .join('.');
   }
 
-  /** @throws LockError `LOCK_INVALID` for undefined. Drivers take it for NULL, which no row would match, or a row would get. */
+  /** @throws LockError `LOCK_INVALID` for undefined, which drivers take for NULL: then no row would match, or NULL would be stored */
   value(value: unknown): string {
     if (value === undefined) throw invalid('a value is undefined; null stands for NULL');
     this.params.push(value as never);
@@ -166,7 +166,7 @@ export class Text {
     return names.map((name) => this.name(name)).join(', ');
   }
 
-  /** ` WHERE …`: every column has the given value; null means IS NULL. */
+  /** Makes ` WHERE …`: each column has the given value; null means IS NULL. */
   where(columns: Row): string {
     const terms = columnsOf(columns, 'where').map(([name, value]) =>
       value === null ? `${this.name(name)} IS NULL` : `${this.name(name)} = ${this.value(value)}`,
@@ -176,18 +176,18 @@ export class Text {
 }
 
 /**
- * The codes for a table or index that exists already. MySQL has no IF NOT EXISTS for an index (1061). PostgreSQL looks only at the start
- * and fails in one of three ways if another one makes it meanwhile.
+ * The codes for a table or index that exists already. MySQL has no IF NOT EXISTS for an index (1061). PostgreSQL looks only at the start of
+ * the statement, and fails in one of three ways if another process makes the same thing meanwhile.
  */
 const THERE = ['1061', '42P07', '42710', '23505'];
 
-/** How deep libraries wrap what the driver threw. */
+/** How deep libraries wrap the driver's error. */
 const DEPTH = 5;
 const CODES = ['errno', 'originalCode', 'code'];
-/** Where they put it: Drizzle and most others, Sequelize, TypeORM, Prisma twice. */
+/** Where libraries put the driver's error: Drizzle and most others, Sequelize, TypeORM, and two of Prisma. */
 const WRAPPERS = ['cause', 'parent', 'driverError', 'meta', 'driverAdapterError'];
 
-/** The server's codes for an error, its number or SQLSTATE, also where a library has wrapped the driver's own error. */
+/** Reads the server's codes of an error, a number or SQLSTATE, even if a library has wrapped the driver's error. */
 export function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < DEPTH; depth++) {
@@ -198,20 +198,20 @@ export function codesOf(error: unknown): string[] {
   return codes;
 }
 
-/** Resolves if the table or index exists afterwards, also if another process made it. */
+/** Resolves if the table or index exists, even if another process made it. */
 export async function waitUntilMade(creation: Promise<unknown>): Promise<void> {
   await creation.catch((error: unknown) => {
     if (!codesOf(error).some((code) => THERE.includes(code))) throw error;
   });
 }
 
-/** No active transaction, of PostgreSQL; no such savepoint, of MySQL and MariaDB. */
+/** PostgreSQL: no active transaction. MySQL and MariaDB: no such savepoint. */
 const NO_TRANSACTION = ['25P01', '3B001', '1305'];
-/** What MySQL does not prepare. */
+/** MySQL does not prepare this statement. */
 const NOT_PREPARED = '1295';
 
 /**
- * Checks that `query` runs in a transaction: outside of one the server does not find the savepoint.
+ * Checks that `query` runs in a transaction: outside of a transaction the server does not find the savepoint.
  * @throws LockError `LOCK_INVALID`
  */
 export async function assertTransaction(query: Query, taker: string, key: string): Promise<void> {
@@ -233,7 +233,7 @@ const ADVICE = {
   LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin again, and lock rows in one order',
 } as const;
 
-/** Does what `what` says. The server's lock errors become ours; other errors stay as they are. */
+/** Makes a `LockError` of the server's lock errors; other errors stay as they are. @param what is done by `act`, for messages */
 export async function translated<T>({ name, errors }: Dialect, what: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -19,11 +19,11 @@ const MAX_PAUSE_MS = 1_000;
 
 /** How often and when to try again. */
 export interface RetryOptions {
-  /** Tries in all, 1 to 100. Default 5. */
+  /** The largest number of attempts, 1 to 100. Default 5. */
   readonly attempts?: number;
-  /** The longest first pause, ms. It doubles with each try, up to a second. Each pause is random below it. Default 20. */
+  /** The longest first pause, ms. It doubles with each attempt, up to a second. Each pause is random, and no longer. Default 20. */
   readonly pause?: number;
-  /** Ends the tries, also in a pause. */
+  /** Ends the attempts, also during a pause. */
   readonly signal?: AbortSignal;
   /** Time and randomness. Default: the machine's. */
   readonly clock?: Clock;
@@ -33,7 +33,7 @@ const RETRY = namesOf<RetryOptions>({ attempts: true, pause: true, signal: true,
 
 /**
  * Runs `fn` again while it returns `STALE`, or while its transaction fails because others came first (a deadlock, a serialization
- * failure). Each time `fn` begins and ends a transaction of its own, and reads again in it.
+ * failure). In each attempt, `fn` begins and ends a transaction of its own, and reads again.
  * @throws LockError `LOCK_TIMEOUT` when it was stale every time, `LOCK_ABORTED`, and any other error of `fn`
  * @example
  * const paid = { dialect: 'postgres', table: 'orders', where: { id: 42 }, set: { state: 'paid' } } as const;
@@ -55,7 +55,7 @@ export async function retryStale<T>(
   milliseconds(pause, 'pause');
   let cause: unknown;
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    if (signal?.aborted) throw new LockError('LOCK_ABORTED', 'the signal ended the tries', { cause: signal.reason });
+    if (signal?.aborted) throw new LockError('LOCK_ABORTED', 'the signal ended the attempts', { cause: signal.reason });
     try {
       const result = await fn(attempt);
       if (result !== STALE) return result;

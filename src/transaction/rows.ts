@@ -25,16 +25,16 @@ export interface LockRowOptions extends Rows {
   /** The row, by the columns of its key and their values. */
   readonly where: Row;
   /**
-   * How long to wait in all while others have the row locked. 0: not at all. Default: the server's own limit.
+   * How long to wait in all while others have the row locked, ms or a text. 0: no wait. Default: the server's own limit.
    */
   readonly wait?: Duration;
 }
 
 /** Which rows to look for, and how many. */
 export interface LockFreeOptions extends Rows {
-  /** Columns and the values that they must have. Default: any row. */
+  /** The values that columns must have. Default: any row. */
   readonly where?: Row;
-  /** Which come first. */
+  /** The columns that decide which rows come first. */
   readonly orderBy?: readonly string[];
   /** At most so many rows, 1 to 10,000. Default 1. */
   readonly limit?: number;
@@ -46,7 +46,7 @@ const FREE = namesOf<LockFreeOptions>({ ...ROWS, orderBy: true, limit: true });
 
 /**
  * Locks a row until your transaction ends (`SELECT … FOR UPDATE`). There is no lease and no token: the database itself keeps others
- * out, and the end of a connection frees the row.
+ * out, and frees the row when the connection ends.
  * @returns the row; undefined if there is none
  * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`. After an error of PostgreSQL the transaction can only be rolled
  * back; on MySQL and MariaDB this is so after `LOCK_DEADLOCK`.
@@ -57,7 +57,7 @@ const FREE = namesOf<LockFreeOptions>({ ...ROWS, orderBy: true, limit: true });
  * });
  */
 export async function lockRow(query: Query, options: LockRowOptions): Promise<Row | undefined> {
-  const dialect = checkCall('lockRow', query, options, ROW); // with a misspelt `wait` it would wait without a limit
+  const dialect = checkCall('lockRow', query, options, ROW); // a misspelt `wait` would be a wait without a limit
   const { where, wait } = options;
   checkWhere(where, 'lock');
   const limit = wait === undefined ? undefined : milliseconds(wait, 'wait');
@@ -71,8 +71,8 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
 }
 
 /**
- * Locks the next rows that nobody has locked, and skips the others (`SKIP LOCKED`). So workers share a queue and do not wait for each
- * other.
+ * Locks the next rows that nobody has locked, and skips the others (`SKIP LOCKED`). So workers share a table of jobs and do not wait for
+ * each other.
  * @throws LockError `LOCK_DEADLOCK`, `LOCK_INVALID`
  * @example
  * await inTransaction(async (query) => {
@@ -98,14 +98,14 @@ function checkWhere(where: Row, verb: string): void {
 }
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
-/** The largest limits of PostgreSQL and MySQL, ms, and of MariaDB's statements, s. */
+/** The largest limit that PostgreSQL and MySQL take, ms, and MariaDB for a statement, s. */
 const MAX_LIMIT_MS = 2 ** 31 - 1;
 const MAX_STATEMENT_S = 31_536_000;
 const bounded = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_LIMIT_MS);
 
 /**
- * Limits the wait for rows: in the statement, or also by a setting that is restored afterwards. A server's own limit is for each wait,
- * and a statement may wait for one transaction after another. So the statement has a limit, too.
+ * Limits the wait for rows: in the statement, or also by a setting that is restored afterwards. A limit for locks is for each wait alone, and
+ * a statement may wait for one transaction after another. So the whole statement has a limit, too.
  */
 interface WaitLimit {
   readonly select: (select: string, ms: number) => string;
@@ -119,8 +119,8 @@ interface WaitLimit {
 const LIMITS: Readonly<Record<DialectName, WaitLimit>> = {
   postgres: {
     select: (select) => select,
-    // For this transaction only. A rollback restores it, too, and after a time-out only a rollback is possible. A shorter limit of the
-    // caller stays.
+    // The setting is for this transaction only. After a time-out only a rollback is possible, which restores the setting, too. A shorter
+    // limit of the caller stays.
     setting: {
       read: "SELECT current_setting('lock_timeout') || ' ' || current_setting('statement_timeout') AS was",
       set: (ms) =>
@@ -145,10 +145,10 @@ const LIMITS: Readonly<Record<DialectName, WaitLimit>> = {
   },
 };
 
-/** query_canceled of PostgreSQL: the statement took too long, or somebody cancelled it. */
+/** query_canceled of PostgreSQL: the statement took too long, or somebody cancelled the statement. */
 const CANCELLED = '57014';
 
-/** Restores the server's own limit afterwards, if it had to be changed. */
+/** Runs the statement with a limit, and then restores the setting. */
 async function withLockLimit(
   dialect: DialectName,
   query: Query,
@@ -170,12 +170,12 @@ async function withLockLimit(
       ? Object.assign(new Error('the time for all waits is over', { cause: error }), { code: '55P03' })
       : error;
   } finally {
-    // In a failed transaction of PostgreSQL this fails. Then the rollback restores the setting.
+    // In a failed transaction of PostgreSQL this statement fails. Then the rollback restores the setting.
     await query(setting.restore(was), []).catch(() => {});
   }
 }
 
-/** The row was changed after it was read. */
+/** The result of `changeRow` if the row was changed after it was read. */
 export const STALE: unique symbol = Symbol('stale');
 
 /** The row to change, its version, and its new values. */
@@ -186,7 +186,7 @@ export interface ChangeOptions<V extends number | bigint> {
   readonly table: string;
   /** The row, by the columns of its key and their values. */
   readonly where: Row;
-  /** The version it had when it was read. */
+  /** The version of the row when it was read. */
   readonly version: V;
   /** The column of the version, which is a whole number. Default `version`. */
   readonly column?: string;
@@ -204,7 +204,7 @@ const CHANGE = namesOf<ChangeOptions<1>>({
 });
 
 /**
- * Changes a row and adds one to its version, if it still has the version that was read. It is one statement.
+ * Changes a row and adds one to its version, if the row still has the version that was read. One statement does both.
  * @returns the new version; or `STALE` if the row is gone or has another version, and then nothing was changed
  * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`
  * @example
