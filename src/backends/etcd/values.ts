@@ -8,7 +8,7 @@ import type {
   ValueRecord,
   Values,
 } from '../../core/index.ts';
-import { type KeyRecord, leavingIn, readRecord, recordOf, rememberedIn, writeRecord } from '../shared/record.ts';
+import { type KeyRecord, readRecord, recordOf, recordWith, valueRecordOf, writeRecord } from '../shared/record.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
 import { askBeside } from '../shared/values-beside.ts';
 import type { ServerLease } from './leases.ts';
@@ -65,7 +65,7 @@ export class EtcdValues implements Values {
   }
 
   async look(key: string): Promise<ValueRecord> {
-    return rememberedIn((await this.#look(key)).record, 0);
+    return valueRecordOf((await this.#look(key)).record, 0);
   }
 
   async *keys(prefix: string): AsyncIterable<string> {
@@ -133,7 +133,7 @@ export class EtcdValues implements Values {
 
   async #put(me: OwnClaim, key: string, { id, term }: ServerLease, value: NewValue): Promise<boolean> {
     const names = this.#namesOf(key);
-    const text = Buffer.from(`${term} ${writeRecord(leavingIn(me.token!, value, 0))}`);
+    const text = Buffer.from(`${term} ${writeRecord(recordWith(me.token!, value, 0))}`);
     const { succeeded, responses } = await this.#etcd.client.txn({
       compare: [stillStands(me.name, me.token!)],
       success: [list(names.both), stand(names.value, text, id), remove(names.attempts), remove(me.name)],

@@ -20,7 +20,7 @@ import {
   type Wake,
   withLimit,
 } from '../../core/index.ts';
-import { rememberedIn } from '../shared/record.ts';
+import { valueRecordOf } from '../shared/record.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { answerTo, FORM, idOf, newsOfValues, type QueueRecord, queueOf } from './documents.ts';
 import type { MongoCollection, MongoDb } from './driver.ts';
@@ -86,7 +86,7 @@ class Mongo implements Backend {
   }
 
   readonly values: Values = {
-    look: async (key) => (await this.#queues.look(key)) ?? rememberedIn(undefined, 0),
+    look: async (key) => (await this.#queues.look(key)) ?? valueRecordOf(undefined, 0),
     forget: async (key) => (await this.#queues.change(key, forgetting()))?.freed ?? false,
     keys: (prefix) => this.#queues.keys(prefix),
   };

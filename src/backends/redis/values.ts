@@ -9,7 +9,7 @@ import {
   type ValueRecord,
   type Values,
 } from '../../core/index.ts';
-import { leftIn, readRecord, rememberedIn } from '../shared/record.ts';
+import { readRecord, storedValueIn, valueRecordOf } from '../shared/record.ts';
 import type { Listings } from './inspect.ts';
 import { ASK, STORE } from './scripts.generated.ts';
 import { hintKeyOf, type Shards, valueKeyOf } from './server.ts';
@@ -34,13 +34,13 @@ export class RedisValues implements Values {
 
   look(key: string): Promise<ValueRecord> {
     return this.#shards.command('look for a value', 'GET', [valueKeyOf(this.#shards.keyOf(key))]).then((stored) => {
-      if (stored === null) return rememberedIn(undefined, 0);
+      if (stored === null) return valueRecordOf(undefined, 0);
       const record = readRecord(String(stored), US_PER_MS);
       const now = this.#shards.clocks.of(key).lately(CLOCK_ESTIMATE_MS);
       // The server drops the key when both the value and its attempts are over. So a key whose attempts count for longer may have an old value.
       const isDropped = record.counts <= record.until && record.until - record.at > MIN_VALUE_TTL_MS;
-      if (now !== undefined && (isDropped || record.until <= now)) return rememberedIn(record, now);
-      return this.#shards.learnTime(key).then((time) => rememberedIn(record, time));
+      if (now !== undefined && (isDropped || record.until <= now)) return valueRecordOf(record, now);
+      return this.#shards.learnTime(key).then((time) => valueRecordOf(record, time));
     });
   }
 
@@ -78,7 +78,7 @@ export class RedisValues implements Values {
 
   #answer([, now, token, since, ends, text]: unknown[]): { attempt: Attempt; time: number } {
     const time = Number(now) / US_PER_MS;
-    return { attempt: { granted: false, value: leftIn(readValue(token, since, ends, text), time) }, time };
+    return { attempt: { granted: false, value: storedValueIn(readValue(token, since, ends, text), time) }, time };
   }
 
   /** Gives up a hold and stores a value. @param release the arguments of the release itself */

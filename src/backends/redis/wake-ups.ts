@@ -1,5 +1,5 @@
 import type { Claim, Wake } from '../../core/index.ts';
-import { leftIn } from '../shared/record.ts';
+import { storedValueIn } from '../shared/record.ts';
 import { BufferedClaims } from '../shared/waiting-claims.ts';
 import { Channel, type ChannelNeeds, Impossible, shardedChannel, Undelivered } from './channel.ts';
 import { type Listening, type Port, slotOf } from './port.ts';
@@ -135,7 +135,7 @@ export class WakeUps {
     else {
       // If this process stood still, the message is old by now.
       const time = this.#shards.clocks.of(waiter.claim.key).in(0);
-      waiter.wake(undefined, leftIn(message.value, time ?? Number.POSITIVE_INFINITY));
+      waiter.wake(undefined, storedValueIn(message.value, time ?? Number.POSITIVE_INFINITY));
     }
   }
 }

@@ -1,13 +1,13 @@
-/** From the first name up to, but not including, the second: bytes. */
+/** The names from `from` up to, but not including, `to`: bytes. */
 export type NameRange = Readonly<Record<'from' | 'to', Buffer>>;
 
-/** The names that begin with this one, or that name alone. */
+/** Gives the range of the names that begin with `name`, or of that name alone. */
 export function rangeFrom(name: string, exact = false): NameRange {
   const from = Buffer.from(name);
   return { from, to: Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]) }; // no byte of UTF-8 is 0xff
 }
 
-/** Begins the name of a hint among keys: half a character, so no key begins with it. */
+/** Begins the key of a hint: half a character, so no key of a lock begins with it. */
 const HINT = '\uD800';
 export const hintKey = (name: string): string => HINT + name;
 export const isHint = (key: string): boolean => key.startsWith(HINT);
@@ -20,7 +20,7 @@ export class StoredNames {
     this.#prefix = prefix;
   }
 
-  /** No prefix has the mark of a hint. */
+  /** No prefix begins with the `!` of a hint. */
   of(key: string): Buffer {
     return Buffer.from(isHint(key) ? `!${this.#prefix}/${key.slice(HINT.length)}` : `${this.#prefix}/${key}`);
   }
@@ -29,7 +29,7 @@ export class StoredNames {
     return Buffer.from(name).toString('utf8', Buffer.byteLength(this.#prefix) + 1);
   }
 
-  /** All keys that begin with `start`, or that key. */
+  /** Gives the range of the keys that begin with `start`, or of that key alone. */
   range(start: string, exact?: boolean): NameRange {
     return rangeFrom(`${this.#prefix}/${start}`, exact);
   }

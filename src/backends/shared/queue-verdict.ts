@@ -1,9 +1,9 @@
 import { ALL_UNITS, admitted, type Demand, isExclusive } from '../../core/index.ts';
 
-/** After this time, ms, a claim that watches an admitted permit reads the queue again, if the queue has changed. */
+/** A claim that watches an admitted permit reads the queue again after this time, ms, if the queue has changed. */
 export const REREAD_AFTER_MS = 10_000;
 
-/** `relay`: the next claim in the queue waits until it is notified of this admission. */
+/** `relay`: the next claim in the queue waits to be notified of this admission. */
 export interface Admitted {
   readonly admitted: true;
   readonly relay: boolean;
@@ -14,17 +14,18 @@ export interface Refused<M> {
   readonly ahead: number;
   /** The claim to watch; undefined means the whole queue. */
   readonly behind?: M;
-  /** Whether that claim also notifies of its admission, and not only of its end. */
+  /** Whether that claim also notifies when it is admitted, and not only when it leaves. */
   readonly relayed: boolean;
 }
 
 /**
- * Decides what a queue means for its claim at `at`, for an engine whose waiters watch each other. As few claims as possible watch one thing:
+ * Decides whether the claim at `at` is admitted, or else what it watches, for an engine whose waiters watch each other. As few claims as
+ * possible watch the same thing:
  *
- * - An exclusive claim needs everybody ahead to leave. It watches its predecessor, which leaves last.
- * - A reader needs every exclusive claim ahead to leave. It watches the nearest one.
- * - Any holder may make room for a permit. So the first waiting permit watches the whole queue. Each later one watches its
- *   predecessor, which notifies when it is admitted.
+ * - An exclusive claim needs all claims ahead to leave. It watches its predecessor, which leaves last.
+ * - A reader needs all exclusive claims ahead to leave. It watches the nearest of them.
+ * - Any holder may make room for a permit. So the first waiting permit watches the whole queue. Each later permit watches its predecessor,
+ *   which notifies it when it is admitted.
  */
 export function verdictOn<M extends Demand>(queue: readonly M[], at: number): Admitted | Refused<M> {
   const mine = queue[at]!;

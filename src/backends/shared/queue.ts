@@ -1,6 +1,6 @@
 /**
- * The queue of one key, as a pure step: an engine reads it, changes it here, and stores it, all in one atomic step of its own. Nothing here
- * waits, or acts on the world, so a step may be thrown away and decided again.
+ * The queue of one key, as pure steps: in one atomic step of its own, an engine reads the queue, changes it here, and stores it. Nothing here
+ * waits, or acts outside the queue, so a step may be thrown away and decided again.
  */
 import {
   type Attempt,
@@ -19,12 +19,12 @@ import {
 } from '../../core/index.ts';
 import { hintKey } from './names.ts';
 import { QueuedClaims } from './queued-claims.ts';
-import { answerIn, countedIn, type KeyRecord, leavingIn, overAt, rememberedIn } from './record.ts';
+import { answerIn, countedIn, type KeyRecord, overAt, recordWith, valueRecordOf } from './record.ts';
 import { entriesOf, type QueueTime, type StoredClaim, type Tokens } from './stored-queue.ts';
 
 /**
- * Gives how long the place of a claim lives, and how much of that has to be left so that a question of it changes nothing, ms.
- * @param mine its place, if it has one
+ * Gives how long a claim that waits lives without another attempt, ms. An attempt renews this time, if less than `renewAt` ms of it remain.
+ * @param mine the claim in the queue, if it is there
  */
 type PlaceRule = (claim: Claim, mine?: StoredClaim) => { readonly life: number; readonly renewAt: number };
 
@@ -33,7 +33,7 @@ const usualPlace: PlaceRule = (claim) => ({ life: placeTtlOf(claim), renewAt: pl
 /** The answer to an attempt that came after its `within`. */
 export const TOO_LATE = { granted: false, late: true } as const;
 
-/** The steps of the contract on one queue. Each begins with `at`. */
+/** The steps of the contract on one queue. Each step begins with `at`. */
 export class EngineQueue {
   /** The claim that the last attempt brought into the queue. */
   joined: StoredClaim | undefined;
@@ -49,7 +49,7 @@ export class EngineQueue {
     this.#record = record;
   }
 
-  /** Begins a step: what has expired by now is gone. */
+  /** Begins a step: removes what has expired by now. */
   at(time: QueueTime): this {
     this.#claims.at(time);
     if (this.#record && overAt(this.#record) <= time.now) this.#record = undefined;
@@ -64,12 +64,12 @@ export class EngineQueue {
     return this.#record;
   }
 
-  /** The claims that were admitted because others left or expired. They have to be notified. */
+  /** The claims that were admitted because others left or expired. The engine has to notify them. */
   get admitted(): StoredClaim[] {
     return this.#claims.admitted;
   }
 
-  /** Whether a step has done more to it than time alone. */
+  /** Whether a step has changed more than the time alone changes. */
   get changed(): boolean {
     return this.#recordChanged || this.#claims.changed;
   }
@@ -82,7 +82,7 @@ export class EngineQueue {
     return this.#claims.find(id);
   }
 
-  /** @param process the address of the process of the claim */
+  /** @param process the address of the claim's process */
   attempt(claim: Claim, process?: string): Attempt {
     const { accepts } = claim;
     if (!accepts) return this.#attempt(claim, process);
@@ -98,7 +98,7 @@ export class EngineQueue {
     return attempt;
   }
 
-  /** @param kept why it cannot have another ttl than it has */
+  /** @param kept why the claim keeps its old ttl */
   renew({ id, ttl }: Pick<Claim, 'id' | 'ttl'>, kept?: LockError): Renewal {
     const mine = this.find(id);
     if (!mine?.held) return 'gone';
@@ -107,11 +107,11 @@ export class EngineQueue {
     return { validFor: mine.ttl, ...(kept && { kept }) };
   }
 
-  /** A hold leaves the value, if there is one, in the same step. */
+  /** A hold stores the value, if there is one, in the same step. */
   release({ id }: Pick<Claim, 'id'>, value?: NewValue): Release {
     const mine = this.find(id);
     const stored = value !== undefined && mine?.held === true;
-    if (stored) this.#keep(leavingIn(mine.token, value, this.#claims.time.now));
+    if (stored) this.#keep(recordWith(mine.token, value, this.#claims.time.now));
     if (mine) this.#claims.leave(mine);
     return value ? { freed: stored, stored } : { freed: mine !== undefined };
   }
@@ -123,15 +123,14 @@ export class EngineQueue {
     return found;
   }
 
-  /** What is known for memos. */
   look(): ValueRecord {
-    return rememberedIn(this.#record, this.#claims.time.now);
+    return valueRecordOf(this.#record, this.#claims.time.now);
   }
 
-  /** Stores a value that is of no hold, or forgets what is known for memos. @returns whether anything was */
+  /** Stores a value that is of no hold; without one, forgets the value and the attempts. @returns whether there were any before */
   keep(value?: NewValue): boolean {
     const known = this.#record !== undefined;
-    if (known || value) this.#keep(value && leavingIn(0n, value, this.#claims.time.now));
+    if (known || value) this.#keep(value && recordWith(0n, value, this.#claims.time.now));
     return known;
   }
 
@@ -159,7 +158,7 @@ export class EngineQueue {
     return held ? { granted: true, token, validFor: ttl } : this.#claims.refusal(newcomer);
   }
 
-  /** This attempt may be an old message. So the hold does not expire sooner than a renewal has confirmed. */
+  /** This attempt may be an old message, sent before a renewal. So the hold does not expire sooner than the renewal has confirmed. */
   #confirm(mine: StoredClaim, { ttl, minToken = 0n, tokenCount }: Claim): Grant {
     this.#claims.revive(mine, Math.max(this.#claims.time.remaining(mine), ttl));
     if (minToken > mine.token) {
@@ -183,10 +182,10 @@ export class EngineQueue {
   }
 }
 
-/** Makes one step of the queue of a key, with what is known for memos. */
+/** Makes one step of the queue of a key. */
 type QueueStep = <T>(key: string, act: (queue: EngineQueue) => T) => Promise<T>;
 
-/** What memos ask of an engine that applies these steps. */
+/** The values of an engine that applies these steps. */
 export const valuesBy = (step: QueueStep, keys: NonNullable<Values['keys']>): Values => ({
   look: (key) => step(key, (queue) => queue.look()),
   forget: (key) => step(key, (queue) => queue.keep()),

@@ -1,16 +1,16 @@
 import { type Demand, type Refusal, Tally } from '../../core/index.ts';
 import type { QueueTime, StoredClaim } from './stored-queue.ts';
 
-/** The claims of a queue in their order, under the one rule. An engine that stores each of them by itself overrides what changes one. */
+/** The claims of a queue in their order. An engine that stores each claim by itself overrides the methods that change a claim. */
 export class QueuedClaims {
   /** Claims that were admitted because others left or expired. */
   readonly admitted: StoredClaim[] = [];
-  /** Whether more has been done than time alone does. */
+  /** Whether a step has changed more than the time alone changes. */
   changed = false;
   time!: QueueTime;
   /** No claim expires before this time. */
   #firstExpiry = Number.POSITIVE_INFINITY;
-  /** The claims that hold are the first ones. They are counted, so that a step costs the same in a long queue as in a short one. */
+  /** The claims that hold come first. A tally counts their units, so a step costs the same in a long queue as in a short one. */
   readonly #held = new Map<string, StoredClaim>();
   readonly #waiting = new Map<string, StoredClaim>();
   readonly #tally = new Tally();
@@ -18,13 +18,13 @@ export class QueuedClaims {
   constructor(claims: Iterable<StoredClaim>) {
     for (const claim of claims) {
       this.#place(claim);
-      this.#firstExpiry = Number.NEGATIVE_INFINITY; // it is not known yet
+      this.#firstExpiry = Number.NEGATIVE_INFINITY; // not known yet
     }
   }
 
   get first(): StoredClaim | undefined {
     for (const claim of this.#held.values()) return claim;
-    return undefined; // the first one always holds
+    return undefined; // if there are claims, the first one holds
   }
 
   *[Symbol.iterator](): Generator<StoredClaim, void, undefined> {
@@ -40,7 +40,7 @@ export class QueuedClaims {
     this.time = time;
     if (time.now < this.#firstExpiry) return;
     this.#firstExpiry = Number.POSITIVE_INFINITY;
-    // All leave before the next is admitted, since that one may have expired, too.
+    // First all expired claims are removed. Only then others are admitted: the next claim may be an expired one.
     for (const claim of this) {
       const remaining = time.remaining(claim);
       if (remaining <= 0) this.remove(claim);
@@ -77,10 +77,10 @@ export class QueuedClaims {
     this.#admit();
   }
 
-  /** @param mine the claim that is refused, if it has a place */
+  /** @param mine the claim that is refused, if it is in the queue */
   refusal(mine?: StoredClaim): Refusal {
     let [ahead, retryAfter] = [0, Number.POSITIVE_INFINITY];
-    // Not over the whole queue at once: its iterator takes most of the time of a step in a crowd.
+    // Two loops: the iterator over the whole queue would take most of the time of a step in a crowd.
     for (const part of [this.#held, this.#waiting]) {
       for (const claim of part.values()) {
         if (claim === mine) break;
@@ -91,7 +91,7 @@ export class QueuedClaims {
     return { granted: false, ahead, retryAfter: Math.max(0, retryAfter) };
   }
 
-  /** Claims that are admitted now have their whole lease from now on. */
+  /** The whole lease of a claim that is admitted begins now. */
   #admit(): void {
     for (const claim of this.#waiting.values()) {
       if (!this.#tally.fits(claim)) return;

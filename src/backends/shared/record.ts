@@ -11,20 +11,20 @@ import {
   type ValueRecord,
 } from '../../core/index.ts';
 
-/** The longest value where an engine sets no other limit, bytes: it is no burden for a server, a pool or a client. */
+/** The longest value, bytes, unless the engine has another limit. A value of this length is no burden for a server, a pool or a client. */
 export const MAX_VALUE_BYTES = 65_536;
 
-/** What is stored of a key beside its queue. Times are those of the engine's clock, ms. */
+/** The value and the attempts of a key, stored beside its queue. Times are of the engine's clock, ms. */
 export interface KeyRecord {
   /**
-   * The number of holds, of claims that count, begun since a value was last stored; the token and the mark of the last one, and until when
-   * they count.
+   * Of the holds of claims that count (`ValueCondition.counts`), begun since a value was last stored: their number, the token and the mark of
+   * the last one, and until when they count.
    */
   readonly attempts: number;
   readonly begun: bigint;
   readonly mark: string;
   readonly counts: number;
-  /** The value, if one was stored: the token of the hold that did, when its age begins, and until when it counts. */
+  /** Of the value, if one was stored: the token of the hold that stored it, when its age begins, and until when it is valid. */
   readonly token: bigint;
   readonly at: number;
   readonly until: number;
@@ -33,10 +33,10 @@ export interface KeyRecord {
 
 const NO_RECORD: KeyRecord = { attempts: 0, begun: 0n, mark: NO_MARK, counts: 0, token: 0n, at: 0, until: 0, text: '' };
 
-/** A value without an age is stored as if it were stored when it is over. The rounding of both times differs by so much, ms. */
+/** The age of a value without an age begins when the value is over. Both times are rounded, and may then differ by so much, ms. */
 const AGE_ROUNDING_MS = 1;
 
-export function leftIn(
+export function storedValueIn(
   record: Pick<KeyRecord, 'text' | 'token' | 'at' | 'until'> | undefined,
   now: number,
 ): StoredValue | undefined {
@@ -46,11 +46,11 @@ export function leftIn(
 }
 
 export function answerIn(record: KeyRecord | undefined, { age }: ValueCondition, now: number): StoredValue | undefined {
-  const value = leftIn(record, now);
+  const value = storedValueIn(record, now);
   return value && isAnswer(value, age) ? value : undefined;
 }
 
-/** Gives the record from a grant on. It is the same one if the claim does not count, or if this grant or a later one was counted before. */
+/** Counts a grant. Gives the same record if the claim does not count, or if this grant or a later one was counted before. */
 function begunIn(
   record: KeyRecord | undefined,
   token: bigint,
@@ -64,9 +64,8 @@ function begunIn(
 }
 
 /**
- * Adds to the answer to an attempt what is known of the holds before, or of this one. It also gives the record to keep, if the attempt
- * changes it.
- * @param first the token of the claim that stands first
+ * Adds the number of attempts to a grant, or the mark of the holder to a refusal. If the attempt changes the record, gives the new record, too.
+ * @param first the token at the head of the queue
  */
 export function countedIn(
   record: KeyRecord | undefined,
@@ -84,7 +83,7 @@ export function countedIn(
 }
 
 /** Makes the record with a value, which ends the attempts. */
-export const leavingIn = (token: bigint, { text, ttl, ageless = false }: NewValue, now: number): KeyRecord => ({
+export const recordWith = (token: bigint, { text, ttl, ageless = false }: NewValue, now: number): KeyRecord => ({
   ...NO_RECORD,
   token,
   at: ageless ? now + ttl : now,
@@ -95,26 +94,26 @@ export const leavingIn = (token: bigint, { text, ttl, ageless = false }: NewValu
 const attemptsIn = (record: KeyRecord | undefined, now: number): number =>
   record && now < record.counts ? record.attempts : 0;
 
-/** Gives what a claim sees of the one that stands first: an earlier hold, which failed or died, may have set the mark. */
+/** Gives the mark of the hold at the head of the queue, or none: an earlier hold, which failed or died, may have set the mark of the record. */
 export const markBehind = (record: KeyRecord | undefined, first: bigint | undefined, now: number): string =>
   record && record.begun === first && now < record.counts ? record.mark : NO_RECORD.mark;
 
-export function rememberedIn(record: KeyRecord | undefined, now: number): ValueRecord {
-  const value = leftIn(record, now);
+export function valueRecordOf(record: KeyRecord | undefined, now: number): ValueRecord {
+  const value = storedValueIn(record, now);
   const { begun, mark } = record && now < record.counts ? record : NO_RECORD;
   return { ...(value && { value }), attempts: attemptsIn(record, now), mark, begun };
 }
 
-/** The record of a key where an engine stores the value and the attempts apart, each in the form of a record. */
+/** Makes one record of two, for an engine that stores the value and the attempts apart, each as a record. */
 export const recordOf = (value = NO_RECORD, { attempts, begun, mark, counts } = NO_RECORD): KeyRecord => ({
   ...value,
   ...{ attempts, begun, mark, counts },
 });
 
-/** Gives the time from which on nothing of the record counts. */
+/** Gives the time when the value and the attempts are both over. */
 export const overAt = ({ counts, until }: KeyRecord): number => Math.max(counts, until);
 
-/** Writes a record as text, for engines that store it so. The value is last, and may contain anything. */
+/** Writes a record as one text. The value comes last, and may contain anything. */
 export const writeRecord = ({ attempts, begun, mark, counts, token, at, until, text }: KeyRecord): string =>
   `1 ${attempts} ${begun} ${mark} ${Math.ceil(counts)} ${token} ${Math.floor(at)} ${Math.ceil(until)} ${text}`;
 
@@ -126,11 +125,11 @@ export const unknownFormat = (): LockError =>
 /** The part before the value. */
 const RECORD = /^1 (\d+) (\d+) (\S+) (\d+) (\d+) (\d+) (\d+) /;
 
-/** @param unit the number of its time units in a ms @throws LockError `LOCK_INVALID` for a text of another format */
+/** @param unit the number of the text's time units in a ms @throws LockError `LOCK_INVALID` for a text of another format */
 export function readRecord(stored: string, unit = 1): KeyRecord {
   const found = RECORD.exec(stored);
   if (!found) throw unknownFormat();
-  // The match is not taken apart as a list: to iterate over it takes as long as all the rest here.
+  // Not as a list: to iterate over the match takes as long as all the rest of this function.
   const { 0: head, 1: attempts, 2: begun, 3: mark, 4: counts, 5: token, 6: at, 7: until } = found;
   return {
     attempts: Number(attempts),

@@ -9,29 +9,29 @@ import {
   type Wake,
 } from '../../core/index.ts';
 
-/** A session of the server. It has locks, or waits for one. */
+/** A session of the server, which has locks or waits for a lock. */
 export interface LockSession {
-  /** Aborted once it is gone, and its locks with it. */
+  /** Aborted once the session has ended, and so its locks are free. */
   readonly ended: AbortSignal;
-  /** Takes the lock if it is free. @returns `late`: after the time that the claim allows; undefined: others have it */
+  /** Takes the lock if it is free. @returns `late`: the attempt came after the claim's `within`; undefined: others have the lock */
   take(lock: string, claim: Claim): Promise<Grant | 'late' | undefined>;
-  /** Waits for the lock, and nothing else can be sent meanwhile. @returns undefined when it failed, and the session has ended, or was cancelled */
+  /** Waits for the lock. Meanwhile nothing else can be sent. @returns undefined if the wait was cancelled, or failed, and the session has ended */
   wait(lock: string, claim: Claim): Promise<Grant | undefined>;
   cancel(): Promise<void>;
-  /** Asks the server whether it still has the lock; left out where `ended` tells that soon. */
+  /** Asks the server whether the session still has its lock. Not needed if `ended` shows soon that it has not. */
   confirm?(): Promise<boolean>;
-  /** @returns whether it had the lock */
+  /** @returns whether the session had the lock */
   unlock(lock: string, shared: boolean): Promise<boolean>;
   cut(): void;
 }
 
 export interface SessionSource<S extends LockSession> {
-  /** Whether each session serves one claim alone, so that what a claim may have ends with its session. */
+  /** Whether each session serves one claim alone, so the end of the session frees all that the claim may have. */
   readonly single: boolean;
   toAsk(): Promise<S>;
-  /** Undefined where all are in use: then the claim asks again and again. */
+  /** @returns undefined if all sessions are in use: then the claim asks again and again */
   toWait(): Promise<S | undefined>;
-  /** A claim has no more use for it. @param waited it was for a wait, which did not begin */
+  /** Takes a session back from a claim. @param waited the session was for a wait, which did not begin */
   done(session: S, waited?: boolean): void;
   close(): Promise<void>;
 }
@@ -40,12 +40,12 @@ export interface SessionSource<S extends LockSession> {
 interface SessionHold<S> {
   readonly shared: boolean;
   readonly asked: Promise<Attempt>;
-  /** Where it is held or asked for, once a session was found. */
+  /** The session on which the lock is held or asked for, once it is known. */
   on?: S;
   isHeld?: boolean;
 }
 
-/** What this process holds or asks for, by lock and id. The server would let one session in twice, so this is looked at first. */
+/** The locks that this process holds or asks for, by lock and id. The server would grant one lock twice to one session, so look here first. */
 class SessionHolds<S extends LockSession> {
   readonly #byLock = new Map<string, Map<string, SessionHold<S>>>();
   readonly #done: (session: S) => void;
@@ -58,12 +58,12 @@ class SessionHolds<S extends LockSession> {
     return this.#living(lock)?.get(id);
   }
 
-  /** Whether one more may be asked for: one reader beside others. */
+  /** Whether one more claim may ask for the lock: if nobody here has it, or a reader beside readers. */
   admits(lock: string, shared: boolean): boolean {
     return [...(this.#living(lock)?.values() ?? [])].every((hold) => hold.shared && shared);
   }
 
-  /** Whether others have the same lock, or ask for it, on the same session. */
+  /** Whether another claim has the same lock, or asks for it, on the same session. */
   beside(lock: string, mine: SessionHold<S>): boolean {
     return [...(this.#living(lock)?.values() ?? [])].some((hold) => hold !== mine && hold.on && hold.on === mine.on);
   }
@@ -80,7 +80,7 @@ class SessionHolds<S extends LockSession> {
     if (holds?.size === 0) this.#byLock.delete(lock);
   }
 
-  /** Without those whose session has ended. */
+  /** Forgets the holds whose session has ended, and gives the others. */
   #living(lock: string): ReadonlyMap<string, SessionHold<S>> | undefined {
     const holds = this.#byLock.get(lock);
     for (const [id, { on }] of holds ?? []) if (on?.ended.aborted) this.forget(lock, id);
@@ -88,17 +88,17 @@ class SessionHolds<S extends LockSession> {
   }
 }
 
-/** Locks that a session of the server has, for as long as it lives. Waiters wait on the server. */
+/** Locks that a session of the server keeps until it ends. Waiters wait on the server. */
 export class SessionLocks<S extends LockSession> {
   readonly #sessions: SessionSource<S>;
   readonly #lockOf: (key: string) => string;
   readonly #translate: (error: unknown, key: string) => unknown;
   readonly #holds: SessionHolds<S>;
   readonly #watchers = new Map<string, Wake>();
-  /** Each stays until it is over: nothing is left of it on the server. */
+  /** Waits by claim. A wait stays here until nothing of it is on the server any more. */
   readonly #waits = new Map<string, { readonly on: S; readonly over: Promise<void> }>();
 
-  /** @param translate makes a definite refusal a LockError */
+  /** @param translate makes a `LockError` of a definite refusal */
   constructor(
     sessions: SessionSource<S>,
     lockOf: (key: string) => string,
@@ -120,7 +120,7 @@ export class SessionLocks<S extends LockSession> {
     const hold: SessionHold<S> = { shared, asked: Promise.resolve().then(() => this.#ask(lock, hold, claim)) };
     this.#holds.keep(lock, id, hold);
     const answer = await hold.asked;
-    // Its wait may have broken off.
+    // If the wait of the claim was interrupted, it begins again.
     if (!answer.granted && !answer.late) await this.#begin(lock, claim).catch(() => {});
     return answer;
   }
@@ -166,7 +166,7 @@ export class SessionLocks<S extends LockSession> {
       const on = await this.#sessions.toAsk();
       if (this.#holds.get(lock, id) !== hold) {
         this.#sessions.done(on);
-        throw new Error('it was given up meanwhile');
+        throw new Error('the claim was given up meanwhile');
       }
       hold.on = on;
       const answer = await on.take(lock, claim);
@@ -175,7 +175,7 @@ export class SessionLocks<S extends LockSession> {
       this.#holds.forget(lock, id);
       return answer ? { granted: false, late: true } : { granted: false };
     } catch (error) {
-      // The lock may have been taken or not. Where another reader has it on the same session, nobody can tell whose lock is freed.
+      // Nobody knows whether this claim has the lock. If another reader has it on the same session, an unlock could free that one.
       if (this.#holds.beside(lock, hold)) hold.on!.cut();
       else await this.#unlock(lock, hold).catch(() => {});
       this.#holds.forget(lock, id);
@@ -193,7 +193,7 @@ export class SessionLocks<S extends LockSession> {
     }
   }
 
-  /** Gives back what a hold may have. If that fails, the session is ended, and the lock with it. */
+  /** Frees what a claim may have. If that fails, ends the session, which frees the lock, too. */
   async #unlock(lock: string, { on, shared }: SessionHold<S>): Promise<boolean> {
     if (!on) return false;
     try {
@@ -204,7 +204,7 @@ export class SessionLocks<S extends LockSession> {
     }
   }
 
-  /** Starts to wait on the server, if the claim is watched and a session is left for it. */
+  /** Begins to wait on the server, if the claim is watched and a session is free for the wait. */
   async #begin(lock: string, claim: Claim): Promise<void> {
     const { id } = claim;
     const isWanted = () => this.#watchers.has(id) && !this.#waits.has(id);
@@ -225,7 +225,7 @@ export class SessionLocks<S extends LockSession> {
     this.#watchers.get(id)?.(grant);
   }
 
-  /** The watcher is removed first: a wait that is about to begin finds it gone, and does not start. @returns whether there was a wait */
+  /** Removes the watcher first: a wait that is about to begin finds no watcher, and does not begin. @returns whether there was a wait */
   async #dismiss(id: string): Promise<boolean> {
     this.#watchers.delete(id);
     const wait = this.#waits.get(id);

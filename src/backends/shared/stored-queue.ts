@@ -1,37 +1,37 @@
 import { admitted, type Demand, type QueueEntry } from '../../core/index.ts';
 
-/** A claim as it stands in the queue of its key. */
+/** A claim in the queue of its key. */
 export interface StoredClaim extends Demand {
   readonly id: string;
   readonly label: string;
   token: bigint;
-  /** Whether the rule has admitted it. That is stored, because a hold lives longer than a claim that waits. */
+  /** Whether the claim is admitted. Stored, because a hold lives longer than a claim that waits. */
   held: boolean;
-  /** The time for which it lives as a hold without a sign of life, ms. */
+  /** How long the claim lives as a hold without a renewal, ms. */
   ttl: number;
-  /** When it joined, by the engine's clock. */
+  /** When the claim joined, by the engine's clock. */
   joined?: number;
-  /** When it expires, by the engine's clock. */
+  /** When the claim expires, by the engine's clock. */
   expires?: number;
-  /** Where the engine has no clock: a number that grows with every sign of life. */
+  /** If the engine has no clock: a number that grows with each sign of life. */
   beat?: number;
-  /** Then also: the time for which the last sign of life is good, ms. */
+  /** If the engine has no clock: how long the last sign of life is good, ms. */
   life?: number;
-  /** Then also: others have seen the last sign of life unmoved for so long, at least, before this was written, ms. */
+  /** If the engine has no clock: how long, at least, others had seen no new sign of life when this was written, ms. */
   watched?: number | undefined;
-  /** The address of its process, where the engine notifies processes. */
+  /** The address of the claim's process, if the engine notifies processes. */
   process?: string | undefined;
   /** The hold outlives its process. */
   readonly lingers?: boolean | undefined;
 }
 
-/** How a step tells time, and what a sign of life is. */
+/** The time of a step, and the effect of a sign of life. */
 export interface QueueTime {
   /** ms. */
   readonly now: number;
   /** Gives the ms until the claim expires; 0 or less when it has. */
   remaining(claim: StoredClaim): number;
-  /** Notes a sign of life that is good for so many ms. The first one of a claim is also the time at which it joined. */
+  /** Notes a sign of life that is good for so many ms. The first one of a claim also sets the time at which it joined. */
   revive(claim: StoredClaim, life: number): void;
 }
 
@@ -41,8 +41,8 @@ export class EngineTime implements QueueTime {
   readonly #latest: number;
 
   /**
-   * @param now the earliest that the clock may show now: so an expiry is late rather than early
-   * @param latest the latest that it may show now
+   * @param now the earliest time that the clock may show now: so an expiry is late rather than early
+   * @param latest the latest time that the clock may show now
    */
   constructor(now: number, latest: number = now) {
     this.now = now;
@@ -61,13 +61,13 @@ export class EngineTime implements QueueTime {
 
 /** The tokens of a queue: each is higher than all that came before it. */
 export interface Tokens {
-  /** Reserves so many in a row. @returns the first, which is no lower than `min` */
+  /** Reserves so many tokens in a row. @returns the first one, which is no lower than `min` */
   reserve(count: number, min: bigint): bigint;
-  /** Makes all later ones higher than this one. */
+  /** Makes all later tokens higher than this one. */
   pass(token: bigint): void;
 }
 
-/** Tokens from the highest one that was given or reserved. */
+/** Counts tokens on from `last`, the highest one that was given or reserved. */
 export class TokenCounter implements Tokens {
   last: bigint;
 
@@ -94,7 +94,7 @@ export const jsonOf = (claims: Iterable<StoredClaim>): JsonClaim[] =>
 export const claimsOf = (claims: readonly JsonClaim[]): StoredClaim[] =>
   claims.map((claim) => ({ ...claim, token: BigInt(claim.token) }));
 
-/** The claims of a queue that does not store who holds: that follows from their order and units. */
+/** Marks the claims that hold, for a queue that does not store them: they follow from the order and the units. */
 export function byRule(claims: StoredClaim[]): StoredClaim[] {
   for (const claim of claims.slice(0, admitted(claims))) claim.held = true;
   return claims;
@@ -104,12 +104,12 @@ export function byRule(claims: StoredClaim[]): StoredClaim[] {
 export const admits = (claims: readonly Demand[], newcomer: Demand): boolean =>
   admitted([...claims, newcomer]) > claims.length;
 
-/** What a listing shows of a claim, beside what follows from its queue. */
+/** What a listing shows of a claim, except what follows from its queue. */
 type ListedClaim = Pick<QueueEntry, 'token' | 'units' | 'capacity' | 'label' | 'remaining'> & {
   readonly since?: number | undefined;
 };
 
-/** The listing of a queue, given in its order. */
+/** Makes the listing of a queue. @param claims in the order of the queue */
 export function entriesOf(key: string, claims: readonly ListedClaim[]): QueueEntry[] {
   const holders = admitted(claims);
   return claims.map(({ token, units, capacity, label, remaining, since }, position) => {

@@ -7,7 +7,7 @@ interface WaitingClaim {
   readonly wake: Wake;
 }
 
-/** The claims of this process that a backend wakes when it is their turn, by id. If a claim is watched twice, the later watch counts. */
+/** The claims of this process that a backend wakes when they are admitted, by id. If a claim is watched twice, the later watch counts. */
 export class WaitingClaims extends Map<string, WaitingClaim> {
   /** @param over called when the end of this watch leaves the claim without one */
   watch(claim: Claim, wake: Wake, over?: () => void): AsyncDisposable {
@@ -25,7 +25,7 @@ export class WaitingClaims extends Map<string, WaitingClaim> {
 /** The waiting claims of an engine whose notification for a claim may come before the claim is watched. */
 export class BufferedClaims extends WaitingClaims {
   readonly #clock: Pick<Clock, 'now'>;
-  /** The last time at which a claim that was not watched yet may have missed something. */
+  /** The last time at which a claim that is not watched yet may have missed a notification. */
   #missed = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -33,31 +33,31 @@ export class BufferedClaims extends WaitingClaims {
     this.#clock = clock;
   }
 
-  /** Watches a claim that was sent `age` ms ago. If it may have missed something since then, it is woken at once. */
+  /** Watches a claim that was sent `age` ms ago. If it may have missed a notification since then, wakes it at once. */
   watchSince(claim: Claim, wake: Wake, age: number | undefined): AsyncDisposable {
     const watch = this.watch(claim, wake);
     if (this.mayHaveMissed(age)) wake();
     return watch;
   }
 
-  /** @param age ms since the claim was sent; undefined if it was not sent, and so has missed nothing */
+  /** @param age ms since the claim was sent; undefined: it was not sent, and so has missed nothing */
   mayHaveMissed(age: number | undefined): boolean {
     return age !== undefined && this.#clock.now() - age <= this.#missed;
   }
 
-  /** The claim that a message is for. If it is not here, its attempt may not be answered yet. */
+  /** The claim that a notification is for. If the claim is not here, its attempt may still be under way. */
   addressee(id: string): WaitingClaim | undefined {
     const waiting = this.get(id);
     if (!waiting) this.noteMissed();
     return waiting;
   }
 
-  /** Notes that claims which were sent before now, and are not watched yet, may have missed something. */
+  /** Notes that claims which were sent before now, and are not watched yet, may have missed a notification. */
   noteMissed(): void {
     this.#missed = this.#clock.now();
   }
 
-  /** Wakes the claims of a key that a value may answer: one was stored. */
+  /** Wakes the claims of a key that a value may answer, since a value was stored. */
   wakeAnswerable(key: string): void {
     this.noteMissed();
     for (const { claim, wake } of [...this.values()]) if (claim.accepts && claim.key === key) wake();

@@ -1,5 +1,5 @@
 import type { Hints } from '../../core/index.ts';
-import { type KeyRecord, leavingIn, leftIn, overAt, readRecord, writeRecord } from '../shared/record.ts';
+import { type KeyRecord, recordWith, storedValueIn, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { encodeKey } from './names.ts';
 import type { Settings } from './options.ts';
 import type { ZooKeeperConnection } from './wire/connection.ts';
@@ -190,13 +190,13 @@ export function hintsIn({ root, acl, clock }: Settings, ask: Ask): Hints {
       ask('read a hint', async (connection) => {
         // Both are sent at once: the server answers in order. The write for the time also makes sure that no earlier write is missed.
         const [now, node] = await Promise.all([timeAt(connection, folder), read(connection, pathOf(name))]);
-        return leftIn(node && recordIn(node), now)?.text;
+        return storedValueIn(node && recordIn(node), now)?.text;
       }),
     write: (name, text, ttl) =>
       ask('write a hint', async (connection) => {
         const path = pathOf(name);
         if (text === undefined) await removeNode(connection, path);
-        else await putNode(connection, path, Buffer.from(writeRecord(leavingIn(0n, { text, ttl }, 0))), acl);
+        else await putNode(connection, path, Buffer.from(writeRecord(recordWith(0n, { text, ttl }, 0))), acl);
         await sweep(connection, folder, clock.random());
       }),
   };

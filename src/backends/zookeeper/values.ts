@@ -9,7 +9,7 @@ import type {
   ValueRecord,
   Values,
 } from '../../core/index.ts';
-import { type KeyRecord, leavingIn, leftIn, recordOf, rememberedIn, writeRecord } from '../shared/record.ts';
+import { type KeyRecord, recordOf, recordWith, storedValueIn, valueRecordOf, writeRecord } from '../shared/record.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
 import { askBeside } from '../shared/values-beside.ts';
 import { decodeKey, encodeKey } from './names.ts';
@@ -72,7 +72,7 @@ export class ZookeeperValues implements Values {
   look(key: string): Promise<ValueRecord> {
     return this.#ask('look at a value', async (connection) => {
       const { record, now } = await this.#read(connection, key, true);
-      return rememberedIn(record, now);
+      return valueRecordOf(record, now);
     });
   }
 
@@ -174,7 +174,7 @@ export class ZookeeperValues implements Values {
   ): Promise<boolean> {
     const { acl } = this.#settings;
     const { bucket, value, attempts } = this.#paths(key);
-    const data = Buffer.from(writeRecord(leavingIn(token, stored, 0)));
+    const data = Buffer.from(writeRecord(recordWith(token, stored, 0)));
     const there = await Promise.all([stat(connection, value), stat(connection, attempts)]);
     let [hasValue, hasAttempts] = there.map((found) => found !== undefined);
     for (let turn = 1; turn <= MAX_ATTEMPTS; turn++) {
@@ -218,7 +218,7 @@ function recordAsOf(
   since: number,
   place: { readonly token: bigint; readonly waited: number } | undefined,
 ): KeyRecord | undefined {
-  const value = leftIn(record, now);
+  const value = storedValueIn(record, now);
   if (!record || !value) return record;
   const waited = place && zxid > place.token ? place.waited : Number.POSITIVE_INFINITY;
   if (value.age < 0 && waited === Number.POSITIVE_INFINITY) return record;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EngineQueue } from '../../../src/backends/shared/queue.ts';
-import { countedIn, type KeyRecord, leavingIn } from '../../../src/backends/shared/record.ts';
+import { countedIn, type KeyRecord, recordWith } from '../../../src/backends/shared/record.ts';
 import { claimsOf, EngineTime, jsonOf, TokenCounter } from '../../../src/backends/shared/stored-queue.ts';
 import { ALL_UNITS, admitted, type Demand } from '../../../src/core/contract/admission.ts';
 import { claim } from '../../core/claim.ts';
@@ -92,7 +92,7 @@ test('a hold that tells late of its begin changes nothing of a later hold, nor o
   const later = begin(undefined, 7n).changed!;
   expect(begin(later, 5n)).toEqual({ attempt: { granted: true, token: 5n, validFor: 30, attempts: 1 } });
   expect(begin(later, 8n).changed).toMatchObject({ attempts: 2, begun: 8n });
-  const stored = leavingIn(9n, { text: 'x', ttl: 60 }, 0);
+  const stored = recordWith(9n, { text: 'x', ttl: 60 }, 0);
   expect(begin(stored, 8n).changed).toBeUndefined();
   expect(begin(stored, 10n).changed).toMatchObject({ attempts: 1, begun: 10n, token: 9n });
 });

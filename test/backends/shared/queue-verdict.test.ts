@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type OwnClaim, stillRefused } from '../../src/backends/etcd/queue.ts';
-import type { Client } from '../../src/backends/etcd/wire/client.ts';
-import { type Admitted, type Refused, verdictOn } from '../../src/backends/shared/queue-verdict.ts';
-import { admitted, type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
+import { type OwnClaim, stillRefused } from '../../../src/backends/etcd/queue.ts';
+import type { Client } from '../../../src/backends/etcd/wire/client.ts';
+import { type Admitted, type Refused, verdictOn } from '../../../src/backends/shared/queue-verdict.ts';
+import { admitted, type Demand, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
 
 type Member = Demand & { readonly name: string };
 const member = (demand: Demand, at: number): Member => ({ name: `n${at}`, ...demand });
