@@ -16,15 +16,15 @@ import { checkSessions } from './clients.ts';
 import { refusal } from './errors.ts';
 import { type AdvisoryOptions, checkAdvisory, naming, sessionsOf } from './options.ts';
 import { checkPool, dialOf, type PgPool } from './pool.ts';
-import { makeAndTell, setupAdvisory } from './schema.ts';
+import { makeAndWarn, setupAdvisory } from './schema.ts';
 import { Server } from './server.ts';
 
 const NAME = 'postgres-advisory';
 
-/** Locks of sessions, with what makes their sequence. */
+/** Locks of sessions, with a call that makes the sequence of their tokens. */
 export interface AdvisoryBackend extends Backend {
   /**
-   * Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create.
+   * Makes what is missing. It may run again, and in many processes at once. Needs the right to create.
    * @example await postgresAdvisory(pool, { setup: 'manual' }).setup(); // in a migration
    */
   setup(): Promise<void>;
@@ -33,7 +33,7 @@ export interface AdvisoryBackend extends Backend {
 /**
  * Session locks of PostgreSQL, on connections of our own. A lock is free at once when its process or its connection dies, and waiters
  * wait on the server. The locks live in the server's memory: they cost no write but the token's, and do not outlive the server.
- * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
+ * @throws LockError `LOCK_INVALID` when `pool` is no pool, or for a bad option
  * @example
  * import pg from 'pg';
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
@@ -56,7 +56,7 @@ class Advisory extends SessionLocks<AdvisorySession> implements AdvisoryBackend 
     const limit = sessionsOf(options);
     const dial = dialOf(pool, connect);
     const server = new Server(pool, naming(options), clock, NAME);
-    const create = setup === 'auto' ? () => makeAndTell(server, setupAdvisory) : undefined;
+    const create = setup === 'auto' ? () => makeAndWarn(server, setupAdvisory) : undefined;
     const open = (ask: AskElsewhere) => openAdvisory(dial, server, pooler === 'session', create, ask);
     const sessions = new AdvisorySessions(open, limit);
     super(
@@ -90,10 +90,10 @@ class Advisory extends SessionLocks<AdvisorySession> implements AdvisoryBackend 
 }
 
 /**
- * The number of a key's advisory lock: 64 bits of SHA-256, as a signed decimal, since a JavaScript number has fewer bits. Other
- * programs in the same database use the same numbers. That two names get one number by chance takes billions of names; these two
- * then only exclude each other.
+ * The number of a key's advisory lock: 64 bits of SHA-256, as a signed decimal, since a JavaScript number has fewer bits. Advisory locks of
+ * other programs in the database share these numbers. Two names get the same number by chance among billions of names. Then their locks
+ * only exclude each other.
  */
 const lockOf = (prefix: string, key: string): string =>
-  // A prefix has no NUL, so no other pair of prefix and key gives the same text.
+  // A prefix has no NUL, so two different pairs of prefix and key never give the same text.
   createHash('sha256').update(`${prefix}\0${key}`).digest().readBigInt64BE(0).toString();

@@ -6,31 +6,31 @@ import type { Server } from './server.ts';
 import type { Session } from './session.ts';
 import { advisoryAttempt, advisoryUnlock, advisoryWait } from './sql.generated.ts';
 
-/** A cancellation that had no effect is sent again after so long, and so often. It may arrive before the statement that it cancels. */
+/** The first pause before a cancellation without effect is sent again, ms, and how often one is sent: it may arrive before its statement. */
 const RECANCEL_MS = 50;
 const MAX_CANCELLATIONS = 5;
-/** The time between two looks, from another session, at whether the server still knows the one that waits. */
+/** ms between two looks, from another session, at whether the session that waits is still there. */
 export const LOOK_INTERVAL_MS = 10_000;
 
-/** A statement on a session that does not wait. */
+/** Sends a statement on another session, one that does not wait. */
 export type AskElsewhere = (text: string, values: unknown[]) => Promise<PoolRow[]>;
 
-/** A session that has many advisory locks, or blocks in a wait for one. */
+/** A session that has many advisory locks, or waits for one and is blocked meanwhile. */
 export class AdvisorySession implements LockSession {
-  /** Locks that it holds or asks for. */
+  /** The number of locks that the session holds or asks for. */
   load = 0;
-  /** A wait blocks it: nothing else can be sent. */
+  /** Whether a wait blocks the session, so nothing else can be sent. */
   waiting = false;
   readonly #session: Session;
   readonly #process: readonly [pid: number, started: string];
   readonly #server: Server;
   readonly #ask: AskElsewhere;
-  /** The row of the last wait, when it was granted. */
+  /** The row of the last wait; undefined unless the lock was granted. */
   #outcome: Promise<PoolRow | undefined> | undefined;
   #over = true;
   #cancelled: Promise<void> | undefined;
 
-  /** @param process its number, and when it began: on a server that took over, another process may have that number */
+  /** @param process its number, and when it began: after a fail-over, another process may have that number */
   constructor(session: Session, process: readonly [pid: number, started: string], server: Server, ask: AskElsewhere) {
     this.#session = session;
     this.#process = process;
@@ -65,7 +65,7 @@ export class AdvisorySession implements LockSession {
       .finally(() => {
         this.#over = true;
       });
-    // Without a look, a wait on a connection that broke silently would never end.
+    // Without these looks, a wait on a connection that broke silently would never end.
     const pause = (): number => LOOK_INTERVAL_MS;
     const stopLooking = repeat(this.#server.clock, pause, () => this.#look());
     const row = await this.#outcome;
@@ -74,14 +74,14 @@ export class AdvisorySession implements LockSession {
       await this.#cancelled;
       return undefined;
     }
-    // A wait that failed by itself leaves a session that nobody can trust.
+    // After a wait that failed by itself, nobody knows what the session has.
     if (row) this.load++;
     else this.cut();
     this.waiting = false;
     return row && this.#grantOf(row);
   }
 
-  /** Resolves when the statement is over, what it may have taken is given back, and no cancellation can hit another statement. */
+  /** Resolves when the wait is over, the lock that it may have taken is free, and no cancellation can hit a later statement. */
   cancel(): Promise<void> {
     if (!this.#over) this.#cancelled ??= this.#cancel();
     return this.#cancelled ?? Promise.resolve();
@@ -105,15 +105,15 @@ export class AdvisorySession implements LockSession {
       for (let sent = 0; !this.#over && sent <= MAX_CANCELLATIONS; sent++) {
         const end = sent < MAX_CANCELLATIONS ? 'pg_cancel_backend' : 'pg_terminate_backend';
         const found = await this.#there(`${end}(pid)`);
-        if (found.length === 0) break; // it is gone, or this is another server by now
-        await withLimit(this.#outcome!, RECANCEL_MS * 2 ** sent, Error, this.#server.clock).catch(() => {}); // it may last
+        if (found.length === 0) break; // the session has ended, or this is another server by now
+        await withLimit(this.#outcome!, RECANCEL_MS * 2 ** sent, Error, this.#server.clock).catch(() => {}); // the wait goes on
       }
     } catch {
-      // No session can be asked to end it: it ends with its connection.
+      // No other session can end the wait, so it ends with its connection.
     }
     if (!this.#over) this.cut();
     await this.#outcome;
-    // A wait that is granted as it is cancelled may report either, and leave the lock behind in both cases.
+    // If the lock is granted at the moment of the cancellation, the answer may be either, and in both cases the session may have the lock.
     if (!this.ended.aborted) await this.query('SELECT pg_advisory_unlock_all()', []).catch(() => this.cut());
     this.waiting = false;
   }
@@ -123,9 +123,9 @@ export class AdvisorySession implements LockSession {
     if (!this.#over && found.length === 0) this.cut();
   }
 
-  /** Acts on this session, while it waits, from another one. @returns a row if the session is there */
+  /** Acts on this session, while it waits, from another one. @returns a row if this session is still there */
   #there(act: string): Promise<PoolRow[]> {
-    // A role other than the one that logged in may not see when a session began. Then the server's start must do.
+    // A role may not see when the session of another role began. Then the start of the server stands for it.
     const began = 'coalesce(backend_start, pg_postmaster_start_time())';
     const where = `pid = $1 AND extract(epoch FROM ${began})::text = $2`;
     return this.#ask(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [...this.#process]);
@@ -136,7 +136,7 @@ export class AdvisorySession implements LockSession {
   }
 }
 
-/** The lock, whether it is shared, and the lowest token allowed, as the statements take them. */
+/** The parameters of the statements: the lock, whether it is shared, and the lowest token allowed. */
 const argumentsOf = (lock: string, { minToken, ...units }: Claim): unknown[] => [
   ...[lock, !isExclusive(units)],
   minToken === undefined ? null : String(minToken),

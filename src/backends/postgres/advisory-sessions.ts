@@ -7,8 +7,8 @@ import { Session } from './session.ts';
 import { advisoryKept, advisoryLook } from './sql.generated.ts';
 
 /**
- * A bounded set of sessions. Many locks share one. A wait has one to itself, since a statement sent behind it would wait too. One
- * session is always left to ask on.
+ * A limited number of sessions. Many locks share a session. A wait has a session to itself, since a later statement on it would wait, too.
+ * At least one session never waits, so attempts can be sent.
  */
 export class AdvisorySessions implements SessionSource<AdvisorySession> {
   readonly single = false;
@@ -24,7 +24,7 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
     this.#limit = limit;
   }
 
-  /** One to ask on, with `load` counted up already. */
+  /** Gives a session for an attempt, and counts up its `load`. */
   async toAsk(): Promise<AdvisorySession> {
     for (;;) {
       if (this.#closed) throw new Error('the backend is closed');
@@ -49,10 +49,10 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
     }
   };
 
-  /** One that carries nothing, marked as waiting already. */
+  /** Gives a session without locks, and marks it as waiting. */
   async toWait(): Promise<AdvisorySession | undefined> {
     const all = [...this.#sessions];
-    // The sessions being opened may become waits too.
+    // Sessions that are being opened may be for waits, too.
     if (all.filter(({ waiting }) => waiting).length + this.#opening >= this.#limit - 1) return undefined;
     const idle = all.find(({ waiting, load }) => !waiting && load === 0);
     if (!idle && all.length + this.#opening >= this.#limit) return undefined;
@@ -88,14 +88,14 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
 }
 
 const ASKED = 'opening a session';
-/** Whether tokens can be drawn. */
+/** Fails if the role cannot draw tokens. */
 const TOKENS = "SELECT last_value, '{token}(bigint)'::regprocedure FROM {tokens}";
 
 /**
- * A session that may carry advisory locks: it is on a primary, has the rights, and is the same from statement to statement.
- * @param pooled a pooler in between pools whole sessions
- * @param create makes what tokens come from; undefined where nobody wants that
- * @throws LockError `LOCK_UNAVAILABLE` where it may not
+ * Opens a session for advisory locks. It must be on a primary, have the rights, and be the same session from statement to statement.
+ * @param pooled whether a pooler on the way pools whole sessions
+ * @param create makes the sequence of the tokens; undefined: `setup` is `manual`
+ * @throws LockError `LOCK_UNAVAILABLE` if the session is not fit for that
  */
 export async function openAdvisory(
   dial: Dial,

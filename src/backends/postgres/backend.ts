@@ -25,19 +25,19 @@ import { open, setup } from './schema.ts';
 import { Server } from './server.ts';
 import { attemptOf, entries, fieldsOf, hintsOf, storedValuesOf, take, valuesOf } from './statements.ts';
 import { IDLE_MS, Renewals, Sweeper } from './upkeep.ts';
-import { Mailbox } from './wake-ups.ts';
+import { Notifications } from './wake-ups.ts';
 
 const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'buffered', ttl: { min: 10, max: MAX_DURATION_MS } };
 
-/** Locks in tables, with what makes the tables and empties them. */
+/** Locks in tables, with calls that make the tables and sweep them. */
 export interface PostgresBackend extends Backend {
   /**
-   * Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create.
+   * Makes what is missing. It may run again, and in many processes at once. Needs the right to create.
    * @example await postgres(pool, { setup: 'manual' }).setup(); // in a migration
    */
   setup(): Promise<void>;
   /**
-   * Removes expired claims, and keys that nobody has used for `idle` ms. About once a minute, one of the processes does it by itself.
+   * Removes expired claims, and keys that nobody has used for `idle` ms. About once a minute, one of the processes does so by itself.
    * @returns how many keys were removed
    * @example const gone = await postgres(pool).sweep();
    */
@@ -45,10 +45,10 @@ export interface PostgresBackend extends Backend {
 }
 
 /**
- * The queues in a table. Each step is one statement and one transaction, on a connection of the pool that it needs no longer. NOTIFY
- * tells a claim that it was admitted. The pool stays open.
- * @param client a pool of `pg`, or what you have of `postgres` (postgres.js), PGlite or Bun.SQL
- * @throws LockError `LOCK_INVALID` when it is none of them, or for a bad option
+ * The queues in a table. Each step is one statement and one transaction, and needs a connection of the pool only for that time. A claim is
+ * notified by NOTIFY when it is admitted. The pool stays open.
+ * @param client a pool of `pg`, or a client of `postgres` (postgres.js), PGlite or Bun.SQL
+ * @throws LockError `LOCK_INVALID` when `client` is none of them, or for a bad option
  * @example
  * import pg from 'pg';
  * const locks = createLocks(postgres(new pg.Pool()));
@@ -67,10 +67,10 @@ class Postgres implements PostgresBackend {
   readonly values: Values;
   readonly #pool: PgPool;
   readonly #server: Server;
-  readonly #mailbox: Mailbox | undefined;
+  readonly #notifications: Notifications | undefined;
   readonly #sweeper: Sweeper;
   readonly #renewals: Renewals;
-  /** Before the first statement of this process. */
+  /** Checks the tables before the first statement of this process. */
   readonly #open: () => Promise<void>;
 
   constructor(client: PostgresClient, options: PostgresOptions) {
@@ -79,18 +79,18 @@ class Postgres implements PostgresBackend {
     const create = setup === 'auto';
     const server = new Server(pool, naming(options), clock, this.name);
     const dial = connect === false ? undefined : (connect ?? dialLike(pool) ?? (listen && { listen }));
-    const mailbox = dial && new Mailbox(dial, clock, server.named('{evictions}'), pooler === 'session');
+    const notifications = dial && new Notifications(dial, clock, server.named('{evictions}'), pooler === 'session');
     this.#pool = pool;
     this.#server = server;
     this.hints = hintsOf(server, () => this.#open());
     this.values = storedValuesOf(server, () => this.#open());
     this.#sweeper = new Sweeper(server);
     const dialOwn = ownConnection ? dialOf(pool, connect) : typeof dial === 'function' ? dial : undefined;
-    this.#renewals = new Renewals(server, ownConnection === false ? undefined : dialOwn, () => mailbox?.session);
-    this.#mailbox = mailbox;
-    this.watch = mailbox && ((claim, wake, age) => mailbox.watch(claim, wake, age));
-    this.watchHold = mailbox && ((claim, wake, age) => mailbox.watchHold(claim, wake, age));
-    this.traits = mailbox ? TRAITS : { ...TRAITS, wakes: 'never' };
+    this.#renewals = new Renewals(server, ownConnection === false ? undefined : dialOwn, () => notifications?.session);
+    this.#notifications = notifications;
+    this.watch = notifications && ((claim, wake, age) => notifications.watch(claim, wake, age));
+    this.watchHold = notifications && ((claim, wake, age) => notifications.watchHold(claim, wake, age));
+    this.traits = notifications ? TRAITS : { ...TRAITS, wakes: 'never' };
     this.#open = onceFor(async () => {
       await open(server, create);
       this.#sweeper.begin();
@@ -143,7 +143,7 @@ class Postgres implements PostgresBackend {
   }
 
   check(): Promise<Finding[]> {
-    return tableFindings(this.#server, this.#mailbox);
+    return tableFindings(this.#server, this.#notifications);
   }
 
   setup(): Promise<void> {
@@ -158,22 +158,22 @@ class Postgres implements PostgresBackend {
   async close(): Promise<void> {
     this.#sweeper.close();
     this.#server.close();
-    await Promise.all([this.#mailbox?.close(), this.#renewals.close()]);
+    await Promise.all([this.#notifications?.close(), this.#renewals.close()]);
   }
 
   /**
-   * @param sent when the attempt was asked for: before the tables were looked at
-   * @param gone key and id of a claim that is given up in the same step
+   * @param sent when the attempt was asked for, before the check of the tables
+   * @param gone key and id of a claim that is released in the same step
    */
   async #attempt(claim: Claim, sent: number, gone?: readonly unknown[]): Promise<{ freed: boolean; attempt: Attempt }> {
     const { serverClock } = this.#server;
-    const values = valuesOf(claim, serverClock.in(claim.within, sent) ?? null, this.#mailbox?.channel ?? null);
+    const values = valuesOf(claim, serverClock.in(claim.within, sent) ?? null, this.#notifications?.channel ?? null);
     const answer = gone
       ? await take(this.#server, 'exchange', [...gone, ...values], claim.key)
       : await take(this.#server, 'attempt', values, claim.key);
     const { freed, attempt, serverTime } = attemptOf(answer, claim);
     serverClock.learn(serverTime);
-    if (claim.queue && !attempt.granted && attempt.ahead !== undefined) void this.#mailbox?.open();
+    if (claim.queue && !attempt.granted && attempt.ahead !== undefined) void this.#notifications?.open();
     return { freed, attempt };
   }
 }

@@ -1,49 +1,49 @@
 import { type Clock, inMs, invalid, withLimit } from '../../core/index.ts';
 import { checkPool, type PgPool, type PgQuery, type PoolRow } from './pool.ts';
 
-/** What holdfast uses of the `sql` of `postgres` (postgres.js 3), or of `SQL` of Bun, which is like it. */
+/** What holdfast uses of the `sql` of `postgres` (postgres.js 3), or of `SQL` of Bun, which has the same methods. */
 export interface SqlFunction {
   unsafe(text: string, values: never[], options: object): PromiseLike<unknown>;
-  /** An older Bun has none: waiters poll. */
+  /** An older Bun does not have it. Then waiters poll. */
   listen?(
     channel: string,
-    heard: (payload: string) => void,
-    listening: () => void,
+    onNotify: (payload: string) => void,
+    onListening: () => void,
   ): PromiseLike<{ unlisten(): unknown }>;
   reserve(): unknown;
   readonly options: {
-    /** Bun's, which also speaks to MySQL and SQLite. */
+    /** Of Bun, which also has adapters for MySQL and SQLite. */
     readonly adapter?: string;
     readonly transform?: { readonly column?: { readonly from?: unknown } };
   };
 }
 
-/** What holdfast uses of `PGlite` (`@electric-sql/pglite`). It is in this process, and locks this process only. */
+/** What holdfast uses of `PGlite` (`@electric-sql/pglite`). That database is inside this process, so its locks keep out no other process. */
 export interface Pglite {
   query(text: string, values?: never[]): Promise<{ rows: unknown[] }>;
-  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
+  listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
   readonly waitReady: Promise<void>;
   readonly closed: boolean;
 }
 
-/** A pool of `pg`, or another client of PostgreSQL that you have: `postgres` (postgres.js), PGlite or `Bun.SQL`. */
+/** A pool of `pg`, or a client of `postgres` (postgres.js), PGlite or `Bun.SQL`. */
 export type PostgresClient = PgPool | SqlFunction | Pglite;
 
 /**
- * Listens on a channel. The client mends that by itself, and calls `listening` each time that it listens.
- * @returns how to stop
+ * Listens on a channel. The client connects again by itself, and calls `onListening` each time that it listens.
+ * @returns a function that ends it
  */
 export type Listen = (
   channel: string,
-  heard: (payload: string) => void,
-  listening: () => void,
+  onNotify: (payload: string) => void,
+  onListening: () => void,
 ) => Promise<() => unknown>;
 
 type Ask = (query: PgQuery, values: never[]) => PromiseLike<unknown>;
 
 /**
- * The client as a pool of `pg`, and its own way to listen; that of a pool of `pg` is a connection more.
- * @throws LockError `LOCK_INVALID` when it is none of them
+ * Wraps the client as a pool of `pg`, with the client's own way to listen. For a pool of `pg`, we open a connection that listens.
+ * @throws LockError `LOCK_INVALID` for what is none of these clients
  */
 export function poolOf(client: PostgresClient, clock: Clock): { pool: PgPool; listen?: Listen | undefined } {
   if (isSql(client)) return overSql(client, clock);
@@ -51,19 +51,19 @@ export function poolOf(client: PostgresClient, clock: Clock): { pool: PgPool; li
   return { pool: checkPool(client as PgPool) };
 }
 
-/** @throws LockError `LOCK_INVALID` when no session of it can be had, or it is no pool */
+/** @throws LockError `LOCK_INVALID` if the client gives us no session */
 export function checkSessions(client: unknown): void {
   const name = isSql(client) ? (client.options.adapter ? 'Bun.SQL' : 'postgres.js') : isPglite(client) && 'PGlite';
   if (!name) return;
   throw invalid(
-    `postgresAdvisory() needs sessions that tell when they end, and ${name} has none; use postgres(), or a pool of pg beside it`,
+    `postgresAdvisory() needs sessions that report their end, and ${name} has none; use postgres(), or a pool of pg beside it`,
   );
 }
 
 const can = (client: unknown, ...calls: string[]): boolean =>
   calls.every((call) => typeof (client as Record<string, unknown> | undefined)?.[call] === 'function');
 
-/** Neither one that is reserved nor one of a transaction: those have no options, and what we send must commit by itself. */
+/** The `sql` of a transaction or of a reserved connection is refused: our statements must commit by themselves. Neither has `options`. */
 const isSql = (client: unknown): client is SqlFunction =>
   typeof client === 'function' && can(client, 'unsafe', 'reserve') && 'options' in client;
 const isPglite = (client: unknown): client is Pglite => can(client, 'query', 'exec', 'listen', 'dumpDataDir');
@@ -100,17 +100,18 @@ function overSql(sql: SqlFunction, clock: Clock): ReturnType<typeof poolOf> {
   };
   return {
     pool: poolOver(clock, ask, () => ended),
-    listen: sql.listen && ((...how) => Promise.resolve(sql.listen!(...how)).then((heard) => () => heard.unlisten())),
+    listen:
+      sql.listen && ((...how) => Promise.resolve(sql.listen!(...how)).then((listening) => () => listening.unlisten())),
   };
 }
 
-/** Bun (1.4) has the server's code in `errno`, and one of its own in `code`. */
+/** Bun (1.4) has the server's code in `errno`, and a code of its own in `code`. */
 function withSqlState(error: unknown): unknown {
   const { errno, message } = error as Error & { readonly errno?: unknown };
   return typeof errno === 'string' ? Object.assign(new Error(message, { cause: error }), { code: errno }) : error;
 }
 
-/** `transform` may write the names of columns otherwise: `serverTime`, `ServerTime` or `server-time`. */
+/** The client's `transform` may change the names of columns: to `serverTime`, `ServerTime` or `server-time`. */
 const withOurNames = (row: PoolRow): PoolRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -126,9 +127,9 @@ function overPglite(db: Pglite, clock: Clock): ReturnType<typeof poolOf> {
   const ask: Ask = async ({ text }, values) => (await db.query(text, values)).rows;
   return {
     pool: poolOver(clock, ask, () => db.closed),
-    async listen(channel, heard, listening) {
-      const stop = await db.listen(`"${channel}"`, heard);
-      listening();
+    async listen(channel, onNotify, onListening) {
+      const stop = await db.listen(`"${channel}"`, onNotify);
+      onListening();
       return stop;
     },
   };

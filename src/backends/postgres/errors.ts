@@ -5,7 +5,7 @@ const SET_UP =
   "run the backend's setup() once with a role that may create tables, or apply the SQL of the documentation";
 
 /**
- * What the server refuses for good, by SQLSTATE, and what to do about it. Such a statement had no effect.
+ * What the server refuses for good, by SQLSTATE, and what to do about it. The refused statement had no effect.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>> = {
@@ -26,22 +26,22 @@ const has =
     states.includes(sqlState(error));
 
 /**
- * The server behind the connection takes no writes. After a fail-over behind one address, the old primary may keep the connections
- * that it had, and only a new connection leads to the new one. No effect; not for good.
+ * The server behind the connection takes no writes. After a fail-over behind one address, the old primary may keep its connections, and only
+ * a new connection leads to the new primary. The statement had no effect, and may be sent again.
  */
 export const isReadOnly = has('25006');
 
-/** The server undid it, on a conflict with another transaction. It had no effect, and may be sent again. */
+/** The server undid the statement, since it conflicted with another transaction. It had no effect, and may be sent again. */
 export const isConflict = has('40001', '40P01');
-/** The connection does not have the prepared statement, as behind a transaction pooler. No effect; send it without a name. */
+/** The connection does not have the prepared statement, as behind a transaction pooler. No effect; send the statement without a name. */
 export const isUnprepared = has('26000', '42P05');
 
 /**
- * The connection was in a transaction that somebody else had begun. The server refused our COMMIT inside it (2D000), or that
- * transaction had failed already (25P02). No effect.
+ * The connection was in a transaction that the application had left open. The server refused our COMMIT inside it (2D000), or the
+ * transaction had failed already (25P02). Our statement had no effect.
  */
 export const isForeign = has('2D000', '25P02');
-/** The queue of messages is full: https://www.postgresql.org/docs/current/sql-notify.html. Nothing was committed. */
+/** The queue of NOTIFY is full: https://www.postgresql.org/docs/current/sql-notify.html. Nothing was committed. */
 export const isFull = has('54000');
 export const isNoRight = has('42501');
 export const isMissing = has('3F000', '42P01', '42883');
@@ -55,7 +55,7 @@ export const readOnly = (backend: string, asked: string, cause?: unknown): Error
     { cause },
   );
 
-/** A definite refusal as a `LockError`; anything else as it is, since its outcome is unknown. */
+/** Makes a definite refusal a `LockError`. Any other error stays as it is, since its outcome is unknown. */
 export function refusal(error: unknown, backend: string, asked: string, key?: string): unknown {
   if (isReadOnly(error)) return readOnly(backend, asked, error);
   const known = DEFINITE[sqlState(error)];
@@ -63,9 +63,9 @@ export function refusal(error: unknown, backend: string, asked: string, key?: st
 }
 
 /**
- * Servers that speak PostgreSQL's protocol and are another program, by what `version()` says. Amazon Aurora DSQL does not name
- * itself there; it has no sequences, no procedures and no LISTEN, so it refuses setup() itself. Advisory locks silently do nothing on
- * CockroachDB (https://github.com/cockroachdb/cockroach/issues/13546), and on YugabyteDB a setting can make them do nothing
+ * Other servers that speak PostgreSQL's protocol, by their `version()`. Amazon Aurora DSQL may not name itself there; it has no sequences, no
+ * procedures and no LISTEN, so it refuses setup(). Advisory locks silently do nothing on CockroachDB
+ * (https://github.com/cockroachdb/cockroach/issues/13546), and on YugabyteDB with a certain setting
  * (https://github.com/yugabyte/yugabyte-db/issues/3642).
  */
 const PRODUCTS: readonly (readonly [mark: RegExp, name: string])[] = [
@@ -74,6 +74,6 @@ const PRODUCTS: readonly (readonly [mark: RegExp, name: string])[] = [
   [/DSQL/i, 'Aurora DSQL'],
 ];
 
-/** The name of such a server; undefined for PostgreSQL itself. */
+/** The name of another program that speaks the protocol; undefined for PostgreSQL. */
 export const lookAlike = (version: unknown): string | undefined =>
   PRODUCTS.find(([mark]) => mark.test(String(version)))?.[1];

@@ -5,14 +5,14 @@ import type { Dial } from './pool.ts';
 export interface Naming {
   /** The prefix of every table, sequence and function: at most 40 of A–Z a–z 0–9 _ . : - (default `holdfast`). */
   readonly prefix?: string;
-  /** The schema that they are in: at most 63 of the same characters (default `holdfast`). `setup()` makes it where there is none. */
+  /** The schema of the tables: at most 63 of the same characters (default `holdfast`). `setup()` makes the schema if it is missing. */
   readonly schema?: string;
 }
 
 interface ServerOptions extends Naming {
-  /** `auto` (default): the first use makes what is missing. `manual`: only `setup()` makes it, or you. */
+  /** `auto` (default): the first use makes what is missing. `manual`: only `setup()` does so, or your own migration. */
   readonly setup?: 'auto' | 'manual';
-  /** Says that a pooler between `connect` and the server pools whole sessions. Without it, no pooler that is noticed is used. */
+  /** States that a pooler between `connect` and the server pools whole sessions. Without this option, a connection through a pooler is refused. */
   readonly pooler?: 'session';
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
@@ -21,14 +21,14 @@ interface ServerOptions extends Naming {
 /** Options of `postgres`. */
 export interface PostgresOptions extends ServerOptions {
   /**
-   * Makes the one connection that hears of admissions; it must not go through a transaction pooler. By default it is one like
-   * the pool's, outside the pool. `false`: there is none, and waiters poll.
+   * Makes the one connection that listens for notifications; it must not go through a transaction pooler. By default it is a connection like
+   * the pool's, outside the pool. `false`: there is no such connection, and waiters poll.
    */
   readonly connect?: Dial | false;
   /**
-   * Renewals go over a connection outside the pool, so they never wait behind statements of the application: the one that listens, else one of
-   * their own, which the first renewal opens. While it is away, renewals go over the pool. Default true where the pool tells how to open a
-   * connection like its own, as that of `pg` does, or `connect` does. With true, it is refused where neither does; false: over the pool.
+   * Renewals go over a connection outside the pool, so they never wait behind statements of the application: the connection that listens, else
+   * one of their own, which the first renewal opens. While it is broken, renewals go over the pool. Default true if `connect` is given, or the
+   * pool shows how to open a connection like its own, as that of `pg` does; without either, true is refused. False: over the pool.
    */
   readonly ownConnection?: boolean;
 }
@@ -36,17 +36,17 @@ export interface PostgresOptions extends ServerOptions {
 /** Options of `postgresAdvisory`. */
 export interface AdvisoryOptions extends ServerOptions {
   /**
-   * The most sessions, outside the pool: 2 to 1,000, default 10. All but one of them may wait on the server at a time; more
+   * The largest number of sessions, outside the pool: 2 to 1,000, default 10. All but one of them may wait on the server at a time. More
    * waiters ask again and again.
    */
   readonly sessions?: number;
-  /** Makes a connection that does not go through a transaction pooler. By default one like the pool's. */
+  /** Makes a connection that does not go through a transaction pooler. By default a connection like the pool's. */
   readonly connect?: Dial;
 }
 
 const NAMING = { prefix: true, schema: true } as const;
 const SERVER = { ...NAMING, setup: true, connect: true, pooler: true, clock: true } as const;
-/** With fewer than two sessions, a wait would leave none to ask on. */
+/** With one session alone, nothing could be sent during a wait. */
 const SESSIONS = { min: 2, max: 1_000, default: 10 };
 
 export const checkNaming = (names: Naming): void =>
@@ -64,7 +64,7 @@ export const sessionsOf = ({ sessions = SESSIONS.default }: AdvisoryOptions): nu
 const PREFIX = /^[A-Za-z0-9_.:-]{1,40}$/;
 const SCHEMA = /^[A-Za-z0-9_.:-]{1,63}$/;
 
-/** Fills the names of tables, functions and the channel of evictions into a script. */
+/** Fills the names of tables and functions, and the channel of evictions, into a script. */
 export type FillNames = (script: string) => string;
 
 /**

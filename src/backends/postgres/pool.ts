@@ -8,13 +8,13 @@ export interface PgQuery {
   readonly values?: unknown[];
   /** The statement is prepared once per connection, under this name. */
   readonly name?: string;
-  /** ms after which pg gives the statement up, and the pool drops the connection. */
+  /** ms after which pg gives up the statement, and the pool drops the connection. */
   readonly query_timeout?: number;
 }
 
 export type PoolRow = Record<string, unknown>;
 
-/** Statements give 0 or 1: an application may have changed how its driver reads a boolean. */
+/** Our statements give 0 or 1, since an application may have changed how its driver reads a boolean. */
 export const isTrue = (bit: unknown): boolean => Number(bit) === 1;
 
 /** What holdfast uses of a connection of `pg`. */
@@ -25,7 +25,7 @@ export interface PgClient {
   end(): Promise<void>;
   ref?(): void;
   unref?(): void;
-  /** The server's process, as it was told when the connection was made. */
+  /** The number of the server's process, which the server sent when the connection was made. */
   readonly processID?: number | null;
   readonly connection?: { readonly stream?: { destroy(): unknown } };
 }
@@ -37,7 +37,7 @@ export interface PgPool {
   off?(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** @throws LockError `LOCK_INVALID` when it is no pool. A single client is none: our statements would run in its transaction. */
+/** @throws LockError `LOCK_INVALID` for what is no pool. A single client is refused: our statements would run in its transaction. */
 export function checkPool(pool: PgPool): PgPool {
   const { query, on } = Object(pool) as Partial<PgPool>;
   if (isNative(pool)) {
@@ -54,7 +54,7 @@ export function checkPool(pool: PgPool): PgPool {
 /** Makes a client that is not connected yet. */
 export type Dial = () => PgClient;
 
-/** pg-pool keeps the class and the options of its clients, and counts them, though its types do not say so. */
+/** Properties of pg-pool that its types leave out: the class and the options of its clients, and their numbers. */
 interface PoolParts {
   readonly Client?: new (options: object) => PgClient;
   readonly options?: { readonly query_timeout?: number; readonly max?: number };
@@ -64,7 +64,7 @@ interface PoolParts {
   readonly ending?: boolean;
 }
 
-/** Whether its clients are those of libpq (`pg-native`). The client in JavaScript has the second of these, and not the first. */
+/** Whether the clients of the pool are those of libpq (`pg-native`). Only they have `isConnected`; only the client in JavaScript has the other one. */
 function isNative(pool: PgPool): boolean {
   const made: object = Object((Object(pool) as PoolParts).Client?.prototype);
   return 'isConnected' in made && !('getStartupConf' in made);
@@ -72,36 +72,36 @@ function isNative(pool: PgPool): boolean {
 
 export const isEnded = (pool: PgPool): boolean => (pool as PoolParts).ending === true;
 
-/** Longest time for one statement, ms. Without a limit, a link that fell silent would keep its connection from the pool for ever. */
+/** The longest time for one statement, ms. Without a limit, a connection that fell silent would never go back to the pool. */
 const MAX_STATEMENT_MS = 10_000;
 
-/** The pool may allow its own statements less. */
-export const patienceOf = (pool: PgPool): number =>
+/** The limit of a statement, ms: that of the pool, if it is shorter. */
+export const statementLimitOf = (pool: PgPool): number =>
   Math.min((pool as PoolParts).options?.query_timeout || MAX_STATEMENT_MS, MAX_STATEMENT_MS);
 
 /**
- * How to open a connection like the pool's, outside the pool. A connection of the pool that listens or waits for long would be
- * missing for the user's requests, and a pool of one would stand still.
+ * Gives a function that opens a connection like the pool's, outside the pool. For a connection that listens or waits for long: one of the pool
+ * would not be free for the application, and a pool of one connection would be blocked.
  */
 export function dialLike(pool: PgPool): Dial | undefined {
   const { Client, options } = pool as PoolParts;
   if (!Client || !options) return undefined;
-  // Read by descriptors: the pool hides the password from enumeration.
+  // By descriptors, since the password is not enumerable in the options of the pool.
   const config = Object.defineProperties({}, Object.getOwnPropertyDescriptors(options));
   return () => new Client(Object.assign(config, { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }));
 }
 
-/** @throws LockError `LOCK_INVALID` where nobody says how a connection is opened */
+/** @throws LockError `LOCK_INVALID` without `connect`, if the pool does not show how a connection is opened */
 export function dialOf(pool: PgPool, connect: Dial | false | undefined): Dial {
   const dial = connect || dialLike(pool);
   if (dial) return dial;
-  throw invalid('this pool does not tell how to open a connection like its own; give `connect`');
+  throw invalid('this pool does not show how to open a connection like its own; give `connect`');
 }
 
-/** Connections that are there already, and free; 0 where the pool does not tell. */
+/** The number of open connections that are free; 0 if the pool does not show it. */
 export const idleOf = (pool: PgPool): number => (pool as PoolParts).idleCount ?? 0;
 
-/** Why a statement may not be sent: no connection of the pool is free. Undefined where one is, or where the pool does not tell. */
+/** Why a statement may not be sent: all connections of the pool are in use. Undefined if one is free, or if the pool does not show it. */
 export function busyPool(pool: PgPool): string | undefined {
   const { totalCount, idleCount, waitingCount, options } = pool as PoolParts;
   if (!waitingCount || idleCount || totalCount === undefined || totalCount < (options?.max ?? totalCount))

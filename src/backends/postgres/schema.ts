@@ -6,16 +6,16 @@ import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 
 /**
- * The revision of the functions and tables together. Raise it with every change of either. A newer one replaces an older one in
- * the database, never the other way. Programs of both work side by side, so what a program calls keeps its name, its arguments
- * and its meaning; a newer revision may only add to it.
+ * The revision of the functions and tables together. Raise it with every change of either. In the database, a newer revision replaces an
+ * older one, never the other way. Programs of both revisions work side by side, so a procedure that programs call keeps its name, its
+ * arguments and its meaning. A newer revision may only add to these.
  */
 export const REVISION = 9;
 const FORMAT = 1;
-/** INSERT … ON CONFLICT, ROWS FROM and window frames would do with less; older ones are out of support. */
+/** Older versions are out of support. */
 const MIN_VERSION = 120_000;
 
-/** A plan that uses the indexes costs the same beside dead rows, and also where the statistics of the tables are old. */
+/** Makes the planner use the indexes: their cost does not grow with dead rows, or with old statistics of the tables. */
 const BY_INDEX =
   'SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off';
 
@@ -27,7 +27,7 @@ const FUNCTIONS = [sql.queue, sql.claim, sql.upkeep, sql.value, sql.calls]
   .replaceAll('AS $holdfast$\n', () => `AS $holdfast$\n-- holdfast revision ${REVISION}\n`);
 const NAMES = [...FUNCTIONS.matchAll(/CREATE OR REPLACE (?:FUNCTION|PROCEDURE) \{(\w+)\}/g)].map(([, name]) => name!);
 
-/** Fills in what a statement asks about the functions. */
+/** Fills the names of the functions into a statement about them. */
 export const aboutFunctions = (statement: string): string =>
   statement
     .replaceAll('{installed}', sql.installed)
@@ -36,8 +36,8 @@ export const aboutFunctions = (statement: string): string =>
 const STATE = aboutFunctions(sql.state);
 
 /**
- * A block that makes what is missing. Only one runs at a time: two that create the same thing at once would fail in the catalogue's
- * indexes. The right to create a schema is asked for only where there is none.
+ * Makes a block that creates what is missing. A lock lets one block run at a time: two blocks that create the same thing at once would fail in
+ * the indexes of the catalogue. The right to create a schema is needed only if the schema is missing.
  */
 const making = (parts: readonly string[], skip = ''): string => `DO $setup$
 BEGIN
@@ -82,7 +82,7 @@ async function make(server: Server, script: string, what: string): Promise<void>
 }
 
 /** As `setup`, at the first use. Nobody asked for new tables in this database, so a warning names them. */
-export async function makeAndTell(server: Server, make: (server: Server) => Promise<void>): Promise<void> {
+export async function makeAndWarn(server: Server, make: (server: Server) => Promise<void>): Promise<void> {
   await make(server);
   process.emitWarning(
     `${server.backend}: made its tables and functions in the schema ${server.named('{schema}')} of this database, as setup 'auto' does; holdfast setup --print shows them, for a migration and setup 'manual'`,
@@ -91,14 +91,14 @@ export async function makeAndTell(server: Server, make: (server: Server) => Prom
 }
 
 /**
- * Looks at what is stored, before anything else is asked of the server. If `create`, it makes what is missing or of an older revision.
+ * Checks the tables before the first step. If `create`, makes what is missing or of an older revision.
  * @throws LockError `LOCK_UNAVAILABLE`: not set up, another format, an older revision, or too old a server.
  */
 export async function open(server: Server, create: boolean): Promise<void> {
   const look = async () => (await server.send(STATE, [], 'a look at the tables'))[0] ?? {};
   const state = await look().catch(async (error) => {
     if (!create || !isMissing(error.cause)) throw error;
-    await makeAndTell(server, setup);
+    await makeAndWarn(server, setup);
     return look();
   });
   const { format, version, server_time } = state;
@@ -128,11 +128,11 @@ const digestsOf = (named: FillNames): Map<string, string> => {
   return new Map([...found].map(([, name, body]) => [createHash('md5').update(body!).digest('hex'), name!]));
 };
 
-/** What differs between the functions in the database and those of this program, if anything does. */
+/** Compares the functions in the database with those of this program. Gives a finding if they differ. */
 export async function revisionFinding(server: Server): Promise<Finding | undefined> {
   const look = (statement: string) => server.send(aboutFunctions(statement), [], 'a look at the functions');
   const [row] = await look(`SELECT (${sql.installed})::text AS revision`);
-  if (row!.revision === null) return undefined; // missing, which is another finding
+  if (row!.revision === null) return undefined; // the functions are missing, which is another finding
   const installed = Number(row!.revision);
   if (installed > REVISION) {
     return {

@@ -3,25 +3,25 @@ import { type Clock, sleep } from '../../core/index.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable } from './errors.ts';
 import type { FillNames } from './options.ts';
-import { idleOf, type PgPool, type PgQuery, type PoolRow, patienceOf } from './pool.ts';
+import { idleOf, type PgPool, type PgQuery, type PoolRow, statementLimitOf } from './pool.ts';
 
-/** How often a statement is sent again after a conflict. In each conflict another statement succeeds, so a few times suffice. */
+/** How often a statement is sent again after a conflict. In each conflict another statement succeeds, so a few times are enough. */
 const MAX_RESENDS = 10;
 
-/** The users of each pool. One listener serves all of them: Node takes more than ten for a leak. */
+/** The users of each pool. They share one listener for errors: Node warns of a leak if there are more than ten listeners. */
 const users = new WeakMap<PgPool, Set<Server>>();
 
-/** Pools for which the warning about open transactions was given: once is enough. */
+/** Pools whose open transactions were warned of: one warning is enough. */
 const warned = new WeakSet<PgPool>();
 
-/** Sends statements over the pool: prepared, and again after a conflict. It tells refusals from unknown outcomes. */
+/** Sends statements over the pool, prepared, and again after a conflict. A definite refusal becomes a `LockError`. */
 export class Server {
   readonly backend: string;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly named: FillNames;
   readonly #pool: PgPool;
-  readonly #patience: number;
+  readonly #limit: number;
   readonly #prepared = new Map<string, Pick<PgQuery, 'name' | 'text'>>();
   #prepare = true;
 
@@ -31,18 +31,18 @@ export class Server {
     this.serverClock = new ServerClock(clock);
     this.named = named;
     this.#pool = pool;
-    this.#patience = patienceOf(pool);
+    this.#limit = statementLimitOf(pool);
     const others = users.get(pool) ?? new Set();
     if (others.size === 0) pool.on('error', ignore);
     users.set(pool, others.add(this));
   }
 
-  /** One statement, in a transaction of its own. @param script without the names */
+  /** Sends one statement, in a transaction of its own. @param script without the names of the tables */
   async send(script: string, values: unknown[], asked: string, key?: string): Promise<PoolRow[]> {
     const { name, text } = this.#prepared.get(script) ?? this.#remember(script);
     for (let resends = 0; ; ) {
       const idle = idleOf(this.#pool);
-      const query = { name: this.#prepare ? name : undefined, text, values, query_timeout: this.#patience };
+      const query = { name: this.#prepare ? name : undefined, text, values, query_timeout: this.#limit };
       try {
         return (await this.#pool.query(query)).rows;
       } catch (error) {
@@ -50,14 +50,14 @@ export class Server {
         else if (isConflict(error) && resends++ < MAX_RESENDS)
           await sleep(this.clock, this.clock.random() * Math.min(2 ** resends, 50)); // at random, so that two do not meet again
         else if (isReadOnly(error) && idle > 0 && resends++ < MAX_RESENDS)
-          continue; // the pool has dropped one that was there before
+          continue; // the pool has dropped this connection; another one may lead to the new primary
         else if (isForeign(error)) this.#foreign(error, resends++, asked, key);
         else throw refusal(error, this.backend, asked, key);
       }
     }
   }
 
-  /** Several statements without values, in one transaction. Each sees what others committed before it began. */
+  /** Sends several statements without values, in one transaction. Each statement sees what others committed before it began. */
   async script(text: string, asked: string): Promise<void> {
     await this.send(
       `DO $script$
@@ -78,7 +78,7 @@ $script$`,
     if (others.delete(this) && others.size === 0) this.#pool.off?.('error', ignore);
   }
 
-  /** The name comes from the text, so two sets of tables on one pool never share a prepared statement. */
+  /** The name is a hash of the text, so two sets of tables on one pool never share a prepared statement. */
   #remember(script: string): Pick<PgQuery, 'name' | 'text'> {
     const text = this.named(script);
     const name = `holdfast_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
@@ -86,7 +86,7 @@ $script$`,
     return { name, text };
   }
 
-  /** The pool drops a connection on which a statement failed. The server then ends its transaction, and another connection will do. */
+  /** Warns once. The pool drops a connection on which a statement failed, so the server ends the open transaction, and the next connection is another one. */
   #foreign(cause: unknown, resends: number, asked: string, key: string | undefined): void {
     const found = 'a connection of the pool was inside a transaction that somebody had left open';
     const advice = 'end every transaction, also after an error, before its client goes back to the pool';
@@ -101,5 +101,5 @@ $script$`,
   }
 }
 
-/** The pool drops a broken idle connection by itself. Without a listener, its event would end the process. */
+/** Listens for errors of idle connections, which the pool drops by itself: without a listener, such an event would end the process. */
 function ignore(): void {}

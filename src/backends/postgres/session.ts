@@ -3,15 +3,15 @@ import { repeat } from '../shared/repeat.ts';
 import { isReadOnly } from './errors.ts';
 import type { Dial, PgClient, PoolRow } from './pool.ts';
 
-/** ms between two looks at whether an idle session is still there, and the longest that any answer may take. */
+/** ms between two looks at whether an idle session is still there, and the longest time of an answer, ms. */
 const MAX_ANSWER_MS = 5_000;
-/** The longest time that a timer of Node can be set to, ms. A limit of the application for its own statements would end a wait. */
+/** The longest timer of Node, ms. It stands for no limit: a limit that the application sets for its own statements would end a wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * No limit of the server ends a session that is silent or waits on purpose. Keep-alives let the server notice within seconds, not
- * hours, that a client is gone. What the session does is on disk when it is answered, also where the server's default is not to wait
- * for that. Each is set where the version of the server knows it.
+ * Limits of the server must not end a session that is silent or waits on purpose. By keep-alives the server notices within seconds, not
+ * hours, that a client is gone. With `synchronous_commit`, a step is on disk when its answer comes, even if the server's default is not to
+ * wait for that. A setting that the version of the server does not have is left out.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '0',
@@ -24,11 +24,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_user_timeout: '11000',
   synchronous_commit: 'on',
 };
-/** A server that takes no writes was the primary: it frees no locks for others, and nobody sends messages there. */
+/** A server that takes no writes may be the old primary of a fail-over. Its locks keep nobody out, and nobody sends notifications there. */
 const IS_READ_ONLY = "SELECT current_setting('transaction_read_only') AS read_only";
-/** Refused where the platform cannot do it, as on Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
+/** Some platforms refuse it, as Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
 const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
-/** $2: the process that it must be, or null. A process of a pooler serves another client in a moment. */
+/** $2: the process that must answer, or null. Settings in a process of a pooler would be those of another client in a moment. */
 const CONFIGURE = `SELECT set_config(w.name, w.value, false)
   FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)
   WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid()) AND (name <> 'synchronous_commit' OR setting = 'off')`;
@@ -47,18 +47,18 @@ export class Session {
     this.#client = client;
     this.#clock = clock;
     this.#pooled = pooled;
-    // pg tells of an ended connection by one or the other, and throws where nobody listens.
+    // pg reports the end of a connection by either event, and throws if nobody listens.
     client.on('error', () => this.cut());
     client.on('end', () => this.cut());
   }
 
-  /** @param pooled a pooler in between pools whole sessions */
+  /** @param pooled whether a pooler on the way pools whole sessions */
   static async open(dial: Dial, clock: Clock, pooled = false): Promise<Session> {
     const client = dial();
     const session = new Session(client, clock, pooled);
     const late = clock.after(MAX_ANSWER_MS, () => session.cut());
     try {
-      // A race, since pg never settles a connect that was ended meanwhile.
+      // A race, since `connect` of pg never settles if the connection is ended meanwhile.
       const cut = new Promise<never>((_, reject) => {
         session.ended.addEventListener('abort', () => reject(new Error('the connection was ended as it was made')));
       });
@@ -77,20 +77,20 @@ export class Session {
     return session;
   }
 
-  /** Aborted once the connection is gone, for any reason. */
+  /** Aborted once the connection has ended, for any reason. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
 
   /**
-   * The server's process that every statement must come to; null where it is not known. A pooler invents the number that it
-   * tells, and a transaction pooler may send every statement to another process.
+   * The number of the server's process that must get all statements; null if it is not known. A pooler invents a number of its own, and a
+   * transaction pooler may send each statement to another process.
    */
   get own(): number | null {
     return this.#pooled ? null : (this.#client.processID ?? null);
   }
 
-  /** Whether it talks to the process that it was connected to; through a pooler it does not. True where that is not known. */
+  /** Whether the process that answers is the one of the connection, and so no pooler is on the way. True if that is not known. */
   async isOwn(): Promise<boolean> {
     const own = this.own;
     if (own === null) return true;
@@ -98,11 +98,11 @@ export class Session {
     return Number(row!.pid) === own;
   }
 
-  onNotification(hear: (mail: { readonly channel: string; readonly payload?: string }) => void): void {
-    this.#client.on('notification', hear);
+  onNotification(listener: (notification: { readonly channel: string; readonly payload?: string }) => void): void {
+    this.#client.on('notification', listener);
   }
 
-  /** A statement. Without an answer in time the session ends: later statements would only queue behind it. */
+  /** Sends a statement. Without an answer in time the session ends: later statements would only wait behind this one. */
   async query(text: string, values: unknown[] = []): Promise<PoolRow[]> {
     const late = this.#clock.after(MAX_ANSWER_MS, () => this.cut(), true);
     try {
@@ -113,8 +113,8 @@ export class Session {
   }
 
   /**
-   * A statement without a time limit. They run one after the other, since pg will no longer queue them. A statement keeps the
-   * process alive: a script that does nothing else would end in the middle of its `await`. A session without one does not.
+   * Sends a statement without a time limit, after the one before has ended, since pg will no longer queue statements. A statement under way
+   * keeps the process alive: a script that does nothing else would end in the middle of its `await`. An idle session does not.
    */
   async wait(text: string, values: unknown[]): Promise<PoolRow[]> {
     if (this.#working++ === 0) this.#client.ref?.();
@@ -130,7 +130,7 @@ export class Session {
     }
   }
 
-  /** Ends it at once, without waiting for the server. What it held is free when the server notices. */
+  /** Ends the session at once, without a wait for the server. Its locks are free when the server notices. */
   cut(): void {
     if (this.#ended.signal.aborted) return;
     this.#ping();
@@ -139,7 +139,7 @@ export class Session {
     this.#client.connection?.stream?.destroy();
   }
 
-  /** Says goodbye, so that what it held is free when this resolves. If that takes long, cuts it off. */
+  /** Ends the session in order: its locks are free when this resolves. After some time, cuts the connection. */
   async end(): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ping();
@@ -149,7 +149,7 @@ export class Session {
     this.cut();
   }
 
-  /** A busy session is left alone: its statement has a limit of its own, or waits. */
+  /** A busy session needs no look: its statement has a limit of its own, or waits. */
   async #look(): Promise<void> {
     if (this.#working > 0) return;
     const [row] = await this.query(IS_READ_ONLY).catch(() => []);

@@ -21,17 +21,17 @@ import * as sql from './sql.generated.ts';
 /** The types of the fields of `{claim}`. */
 const CLAIM = 'bytea text int int float8 int bytea boolean float8 bigint text float8 float8 text float8'.split(' ');
 
-/** A claim of the parameters from this one on. */
+/** A claim made of the parameters from number `first` on. */
 const claimFrom = (first: number): string =>
   `ROW(${CLAIM.map((type, index) => `$${first + index}::${type}`).join()})::{claim}`;
 
-/** Each step is a procedure, which has committed when it answers. Beside each, its name in errors. */
+/** Each step is a procedure, which has committed when its answer comes. Beside each, its name in errors. */
 const STEPS = {
   attempt: [`{commit_attempt}(NULL, NULL, ${claimFrom(1)}`, 'an attempt'],
   exchange: [`{commit_attempt}($1, $2, ${claimFrom(3)}`, 'a release'],
   release: ['{commit_release}($1, $2, $3, $4, $5', 'a release'],
   evict: ['{commit_evict}($1, $2', 'a forced release'],
-  // As text: postgres.js would write the text of a parameter of type json as JSON once more.
+  // As text: postgres.js would encode a parameter of type json as JSON a second time.
   renew: ['{commit_renew}($1::text::json', 'a renewal'],
   sweep: ['{commit_sweep}($1, $2, $3', 'a sweep'],
   look: ['{commit_look}($1', 'a look at the value'],
@@ -49,8 +49,8 @@ export const CALLS = textsOf(false);
 const QUIET_CALLS = textsOf(true);
 
 /**
- * Takes a step. Its answer is one text, however the pool reads rows: that costs half of what the columns of a row would. While the
- * server's queue of messages is full, no transaction with a message can commit: then the step is taken without messages.
+ * Takes a step. Its answer is one text, which costs half of the time that the columns of a row cost. While the queue of NOTIFY is full,
+ * no transaction with a notification can commit: then the step is sent again, without notifications.
  */
 export async function take(server: Server, step: Step, values: unknown[], key?: string): Promise<string> {
   const send = (texts: Texts) => server.send(texts[step], values, STEPS[step][1], key);
@@ -61,10 +61,10 @@ export async function take(server: Server, step: Step, values: unknown[], key?: 
   return String(row!.answer);
 }
 
-/** The fields of a row that came as text; none of ours needs quotes. */
+/** Gives the fields of a row that came as text. None of our fields has quotes. */
 export const fieldsOf = (row: string): string[] => row.slice(1, -1).split(',');
 
-/** The values of a claim, in the order of its fields. @param until server's time after which the claim must not count */
+/** The values of a claim, in the order of its fields. @param until the server's time after which the attempt comes too late */
 export const valuesOf = (
   { key, id, units, capacity, ttl, tokenCount, label, queue, minToken, placeTtl = PLACE_TTL_MS, accepts }: Claim,
   until: number | null,
@@ -81,14 +81,14 @@ export const valuesOf = (
 
 const SERVER_TIME = 4;
 
-/** What an attempt came to. @param answer whether a claim was freed before it, and then the row in parentheses */
+/** Reads the answer to an attempt. @param answer 1 if a claim was freed in the same step, then a row in parentheses */
 export function attemptOf(answer: string, { ttl }: Claim): { freed: boolean; attempt: Attempt; serverTime: number } {
   const start = answer.indexOf('(');
   const fields = fieldsOf(answer.slice(start));
   return { freed: answer[0] === '1', attempt: outcomeOf(fields, ttl), serverTime: Number(fields[SERVER_TIME]) };
 }
 
-/** @param fields of a claim that accepts a value there are more behind the server's time */
+/** @param fields the fields behind the server's time are there only for a claim that accepts a value */
 function outcomeOf([state, token, ahead, retryAfter, , attempts, mark, ...value]: string[], ttl: number): Attempt {
   if (state === 'held') {
     const grant: Grant = { granted: true, token: BigInt(token!), validFor: ttl };
@@ -134,7 +134,7 @@ const listed = (row: PoolRow) => ({
 const HINT = Uint8Array.of(0xff);
 const hintKey = (name: string): Buffer => Buffer.concat([HINT, Buffer.from(name)]);
 
-/** A hint is the value of a key that nobody can lock. @param ready before the first statement: the tables are there */
+/** A hint is the value of a key that nobody can lock. @param ready resolves when the tables are there */
 export const hintsOf = (server: Server, ready: () => Promise<void>): Hints => ({
   async read(name) {
     await ready();

@@ -6,10 +6,10 @@ import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { CALLS, take } from './statements.ts';
 
-/** After a failure no other connection of our own is made for so long. Renewals go over the pool meanwhile. */
+/** After a failure, renewals go over the pool for so long, before a connection of our own is made again, ms. */
 const RETRY_MS = 5_000;
 
-/** Renewals: over the connection that listens, else over one of our own where that can be had, else over the pool. */
+/** Sends renewals over the connection that listens, else over a connection of our own, if there is a way to open it, else over the pool. */
 export class Renewals {
   readonly #server: Server;
   readonly #dial: Dial | undefined;
@@ -18,7 +18,7 @@ export class Renewals {
   #notBefore = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /** @param dial makes the connection of our own; undefined: all go over the pool @param listening gives the one that listens */
+  /** @param dial opens a connection of our own; undefined: all renewals go over the pool @param listening gives the connection that listens */
   constructor(server: Server, dial: Dial | undefined, listening: () => Session | undefined) {
     this.#server = server;
     this.#dial = dial;
@@ -64,13 +64,13 @@ export class Renewals {
   }
 }
 
-/** ms between two sweeps, over all processes, and how long a key must be out of use to be swept. */
+/** ms between two sweeps of all processes together; and how long nobody has used a key that is swept, ms. */
 const SWEEP_MS = 60_000;
 export const IDLE_MS = 600_000;
-/** The least pause between two parts of a sweep, ms. It is as long as the last part took, so that the server has half of its time. */
+/** The shortest pause between two parts of a sweep, ms. A pause is as long as the part before, so a sweep takes at most half of the server's time. */
 const MIN_REST_MS = 2;
 
-/** Removes what nobody uses any more, part by part. About once a minute, one of the processes goes through the table. */
+/** Removes the keys that nobody uses any more, part by part. About once a minute, one of all processes goes through the table. */
 export class Sweeper {
   readonly #server: Server;
   readonly #sleepers = new Set<Sleeper>();
@@ -81,7 +81,7 @@ export class Sweeper {
     this.#server = server;
   }
 
-  /** Every process asks; the table lets one in. */
+  /** Each process asks again and again, and the table lets one of them sweep. */
   begin(): void {
     const { clock } = this.#server;
     if (!this.#closed) {
@@ -90,7 +90,7 @@ export class Sweeper {
     }
   }
 
-  /** @param every 0: now, since a caller waits for it. @returns how many keys were removed */
+  /** @param every ms since the last sweep of any process; 0: sweeps now, since a caller waits @returns how many keys were removed */
   async sweep(idle: number, every: number): Promise<number> {
     const { clock } = this.#server;
     const sleeper = new Sleeper(clock);

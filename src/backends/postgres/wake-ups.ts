@@ -5,31 +5,30 @@ import type { Listen } from './clients.ts';
 import type { Dial } from './pool.ts';
 import { Session } from './session.ts';
 
-/** ms before the connection is tried again: at first, and at most. Waiters poll meanwhile. */
+/** The first and the longest pause before another try to connect, ms. Waiters poll meanwhile. */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 const TEST_MS = 1_000;
-/** ms between two looks at whether any claim waits. After so many without one in a row, the process stops listening. */
+/** ms between two looks at whether any claim is watched. After so many looks in a row without a claim, the process stops listening. */
 export const IDLE_LOOK_MS = 10_000;
 const MAX_IDLE_LOOKS = 3;
 
-/** `check()` counts the sessions of all processes that listen, by this name. */
+/** By this name, `check()` counts the sessions that listen, of all processes. */
 const NAME =
   "SELECT set_config('application_name', left(current_setting('application_name'), 40) || ' holdfast listens', false)";
 
 /**
- * The one connection on which this process hears that one of its claims was admitted, on a channel of its own, and that holds were evicted,
- * on a channel of all. The first claim that must wait, or that holds for a while, opens it, and it ends when there has been none for a while:
- * up to version 18 the server wakes every session that listens at every message. Once it listens, it wakes all of these claims: they look
- * whether they missed a message.
+ * The one connection on which this process listens: on a channel of its own for its claims that are admitted, and on a channel of all processes
+ * for evictions. It is opened for the first claim that must wait or has held for a while, and ends some time after the last: up to version 18
+ * each NOTIFY wakes all sessions that listen. When it begins to listen, it wakes these claims, since they may have missed a notification.
  */
-export class Mailbox {
-  /** Random: nobody can guess it, so nobody else listens. */
+export class Notifications {
+  /** Random, so nobody else can guess it and listen. */
   channel: string;
   readonly #dial: Dial | { readonly listen: Listen };
   readonly #sessionPooler: boolean;
   readonly #clock: Clock;
-  /** The claims that wait, and the holds that are to hear of their eviction. */
+  /** The claims that wait, and the holds that must be notified of their eviction. */
   readonly #waiting: BufferedClaims;
   readonly #evictions: string;
   #link: { end(): Promise<void> } | undefined;
@@ -42,9 +41,9 @@ export class Mailbox {
   #closed = false;
 
   /**
-   * @param dial how to connect, or how the client of the application listens by itself
-   * @param evictions the channel that tells of evictions
-   * @param sessionPooler a pooler in between pools whole sessions
+   * @param dial how to connect, or how the client of the application listens
+   * @param evictions the channel for evictions
+   * @param sessionPooler whether a pooler on the way pools whole sessions
    */
   constructor(dial: Dial | { readonly listen: Listen }, clock: Clock, evictions: string, sessionPooler = false) {
     this.#dial = dial;
@@ -68,9 +67,9 @@ export class Mailbox {
     return this.#link instanceof Session ? this.#link : undefined;
   }
 
-  /** Listens, if it does not. Resolves after one try, whether or not it succeeded. */
+  /** Begins to listen, if this process does not listen yet. Resolves after one try, even if that failed. */
   open(): Promise<void> {
-    this.#idleLooks = 0; // a claim is about to wait
+    this.#idleLooks = 0; // a claim is about to be watched
     if (this.#link || this.#closed) return Promise.resolve();
     this.#opening ??= this.#listen()
       .catch(() => this.#retry())
@@ -80,15 +79,15 @@ export class Mailbox {
     return this.#opening;
   }
 
-  /** Whether what `send` sends to the channel arrives here within a second. */
+  /** Finds out whether a notification to the channel arrives here within a second. */
   async test(send: (channel: string) => Promise<unknown>): Promise<boolean> {
     await this.open();
     if (!this.#link) return false;
-    const { promise: heard, resolve } = Promise.withResolvers<boolean>();
+    const { promise: arrived, resolve } = Promise.withResolvers<boolean>();
     const cancel = this.#clock.after(TEST_MS, () => resolve(false));
     this.#tests.push(() => resolve(true));
     await send(this.channel);
-    return heard.finally(cancel);
+    return arrived.finally(cancel);
   }
 
   async close(): Promise<void> {
@@ -102,19 +101,19 @@ export class Mailbox {
     this.#again();
     const wakeAll = (): void => this.#waiting.wakeAll();
     const channels = [this.channel, this.#evictions] as const;
-    const hear = (channel: string, payload: string): void =>
+    const onNotify = (channel: string, payload: string): void =>
       channel === this.#evictions ? this.#wakeHolders(payload) : this.#deliver(payload);
     if (typeof this.#dial !== 'function') {
       const { listen } = this.#dial;
-      // postgres.js (3.4) answers the same channel with the same failure for ever.
-      const link = await listenBy(listen, channels, hear, wakeAll).catch((error) => {
+      // postgres.js (3.4) keeps the failure of a channel, so the next try needs another channel.
+      const link = await listenBy(listen, channels, onNotify, wakeAll).catch((error) => {
         this.channel = `holdfast_${this.#clock.id()}`;
         throw error;
       });
       return this.#keep(link);
     }
     const session = await Session.open(this.#dial, this.#clock, this.#sessionPooler);
-    if (!(await listens(session, channels, hear))) return this.#retry(MAX_RETRY_MS);
+    if (!(await listens(session, channels, onNotify))) return this.#retry(MAX_RETRY_MS);
     if (session.ended.aborted) return this.#retry();
     this.#keep(session);
     session.ended.addEventListener('abort', () => {
@@ -148,33 +147,33 @@ export class Mailbox {
     this.#again = this.#clock.after(pause, () => this.open(), true);
   }
 
-  /** @param payload the key of which somebody was evicted, in hex */
+  /** @param payload the key of the hold that was evicted, in hex */
   #wakeHolders(payload: string): void {
     const evicted = Buffer.from(payload, 'hex').toString();
     this.#waiting.wakeAll(({ key }) => key === evicted);
   }
 
-  /** @param payload `token id` of the claim that was admitted; a key in hex, for which a value was stored; empty: a test */
+  /** @param payload `token id` of a claim that was admitted; or a key in hex, for which a value was stored; or empty: a test */
   #deliver(payload: string): void {
     if (payload === '') for (const passed of this.#tests.splice(0)) passed();
     const [token, id] = payload.split(' ');
     const waiter = id === undefined ? undefined : this.#waiting.addressee(id);
-    // Good for the whole ttl from the last attempt, since the time of the hold began later, at the admission.
+    // The core counts the ttl from the last attempt. That is safe: on the server it counts from the admission, which came later.
     waiter?.wake({ granted: true, token: BigInt(token!), validFor: waiter.claim.ttl });
     if (id === undefined) this.#waiting.wakeAnswerable(Buffer.from(payload, 'hex').toString());
   }
 }
 
-type Hear = (channel: string, payload: string) => void;
+type OnNotification = (channel: string, payload: string) => void;
 
-/** Lets a session listen. @returns false if a pooler is in between: the session has ended then */
-async function listens(session: Session, channels: readonly string[], hear: Hear): Promise<boolean> {
+/** Lets a session listen. @returns false if a pooler is on the way: then the session has ended */
+async function listens(session: Session, channels: readonly string[], onNotify: OnNotification): Promise<boolean> {
   if (!(await session.isOwn())) {
-    // A pooler gives this session to others in a moment. LISTEN would go on for them, and hold up the server's queue of messages.
+    // A pooler gives this session to others in a moment. There LISTEN would go on, and nobody would empty the server's queue of NOTIFY.
     await session.end();
     return false;
   }
-  session.onNotification(({ channel, payload = '' }) => hear(channel, payload));
+  session.onNotification(({ channel, payload = '' }) => onNotify(channel, payload));
   try {
     for (const text of [NAME, ...channels.map((channel) => `LISTEN "${channel}"`)]) await session.query(text);
     return true;
@@ -184,16 +183,16 @@ async function listens(session: Session, channels: readonly string[], hear: Hear
   }
 }
 
-/** The client connects again by itself, and says so by `onListening`. */
+/** Listens by the client of the application, which connects again by itself, and then calls `onListening`. */
 async function listenBy(
   listen: Listen,
   [own, evictions]: readonly [string, string],
-  hear: Hear,
+  onNotify: OnNotification,
   onListening: () => void,
 ): Promise<{ end(): Promise<void> }> {
-  const stop = await listen(own, (payload) => hear(own, payload), onListening);
-  // Without this channel a holder learns of its eviction at its next renewal.
-  const hearing = listen(evictions, (payload) => hear(evictions, payload), onListening);
-  const stopHearing = await hearing.catch(() => () => {});
-  return { end: async () => void (await Promise.allSettled([stop(), stopHearing()])) };
+  const stop = await listen(own, (payload) => onNotify(own, payload), onListening);
+  // If this channel fails, a holder learns of its eviction at its next renewal.
+  const other = listen(evictions, (payload) => onNotify(evictions, payload), onListening);
+  const stopOther = await other.catch(() => () => {});
+  return { end: async () => void (await Promise.allSettled([stop(), stopOther()])) };
 }

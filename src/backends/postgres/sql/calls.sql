@@ -1,17 +1,17 @@
--- What programs call: each procedure does its work in a transaction of its own, and has committed it when it answers. In a transaction
--- that somebody has left open on the connection the server refuses the COMMIT (2D000), and the work is undone: nobody is told of a
--- grant that a rollback could still take away.
---   quiet   nobody is notified: for when the queue of messages is full, and no transaction with a message can commit
+-- The procedures that programs call. Each works in a transaction of its own, and has committed when its answer comes. If the application
+-- has left a transaction open on the connection, the server refuses the COMMIT (2D000), and the work is undone. So no answer grants a
+-- claim that a rollback could still undo.
+--   quiet   nobody is notified: while the queue of NOTIFY is full, no transaction with a notification can commit
 
 -- name: begin
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
-  -- An older snapshot would only have to be refused.
+  -- In an older snapshot, the steps would fail.
   IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
   END IF;
-  -- It is on disk when the answer comes, even where the server's default is not to wait for that.
+  -- The work is on disk when the answer comes, even if the server's default is not to wait for that.
   IF current_setting('synchronous_commit') = 'off' THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
@@ -25,8 +25,8 @@ END
 $holdfast$;
 
 -- name: calls
--- Gives up the claim `gone`, if there is one, and then makes an attempt. Gives whether that freed it, and behind it what {attempt} or
--- {ask} gives.
+-- Releases the claim `gone`, if it is not null, and then makes an attempt. Gives whether the claim was freed, and behind it what {attempt}
+-- or {ask} gives.
 CREATE OR REPLACE PROCEDURE {commit_attempt}(gone_key bytea, gone text, claim {claim}, quiet boolean, INOUT answer text) {begin}
   IF gone IS NOT NULL THEN
     answer := {release}(gone_key, gone)::int;
@@ -34,15 +34,15 @@ CREATE OR REPLACE PROCEDURE {commit_attempt}(gone_key bytea, gone text, claim {c
   answer := concat(answer, CASE WHEN claim.mark IS NULL THEN {attempt}(claim)::text ELSE {ask}(claim)::text END);
 {end}
 
--- Gives what {release} gives, or {store} where there is a value.
+-- Gives what {release} gives or, if there is a value, {store}.
 CREATE OR REPLACE PROCEDURE {commit_release}(
   key bytea, id text, value bytea, ms float8, ageless float8, quiet boolean, INOUT answer text
 ) {begin}
   answer := CASE WHEN value IS NULL THEN {release}(key, id)::int::text ELSE {store}(key, id, value, ms, ageless)::text END;
 {end}
 
--- Forced release of the claim with a token. Gives 1 if it was there and had not expired. Every process that has held a key for a while
--- listens, and one that held this key asks for its hold at once.
+-- Releases the claim with this token by force. Gives 1 if the claim was there and had not expired. All processes that have held a key for a
+-- while listen. A process that holds this key then asks at once whether it still does.
 CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_token bigint, quiet boolean, INOUT answer text) {begin}
   answer := coalesce((
     SELECT {release}(a_key, id)::int FROM (
@@ -56,7 +56,7 @@ CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_token bigint, quiet bo
   END IF;
 {end}
 
--- Gives the positions with commas between them.
+-- Gives the positions of {renew}, with commas between them.
 CREATE OR REPLACE PROCEDURE {commit_renew}(asked json, quiet boolean, INOUT answer text) {begin}
   answer := (SELECT coalesce(string_agg(n::text, ','), '') FROM {renew}(asked) AS n);
 {end}
@@ -66,7 +66,7 @@ CREATE OR REPLACE PROCEDURE {commit_sweep}(every float8, idle float8, page bigin
   answer := (SELECT removed || ',' || coalesce(next::text, '') FROM {sweep}(every, idle, page));
 {end}
 
--- Gives `(token,age,valid,value,attempts,mark,begun)`: the first four are empty where no value is there; value and mark in hex.
+-- Gives `(token,age,valid,value,attempts,mark,begun)`: the first four are empty if there is no value; value and mark are in hex.
 CREATE OR REPLACE PROCEDURE {commit_look}(a_key bytea, quiet boolean, INOUT answer text) {begin}
   SELECT (
       found.*, coalesce(last.attempts, 0), encode(convert_to(coalesce(last.mark, '-'), 'UTF8'), 'hex'), coalesce(last.begun, 0)
@@ -77,7 +77,7 @@ CREATE OR REPLACE PROCEDURE {commit_look}(a_key bytea, quiet boolean, INOUT answ
         ON last.counts > clock_timestamp();
 {end}
 
--- Gives 1 if a value or attempts were there.
+-- Gives 1 if there was a value, or if there were attempts.
 CREATE OR REPLACE PROCEDURE {commit_forget}(a_key bytea, quiet boolean, INOUT answer text) {begin}
   WITH gone AS (
     DELETE FROM {values} WHERE key = a_key RETURNING greatest(counts, until) > clock_timestamp() AS good

@@ -1,11 +1,11 @@
--- What becomes of one claim.
+-- The steps of one claim.
 
 -- name: claim
--- One attempt to hold a key: takes the hold, takes or keeps a place in the queue, or leaves nothing behind.
--- Gives, in this order, state 'held' | 'waits' | 'late', and beside it
+-- One attempt of a claim: it holds the key, joins or stays in the queue, or is in no queue afterwards.
+-- Gives, in this order, state 'held' | 'waits' | 'late', and
 --   token        of the hold
---   ahead        how many claims are before it, if it waits
---   retry_after  ms until one of them may expire, if it waits
+--   ahead        if the claim waits: how many claims are ahead of it
+--   retry_after  if the claim waits: ms until one of these may expire
 --   server_time  ms since 1970
 CREATE OR REPLACE FUNCTION {attempt}(
   claim {claim},
@@ -17,8 +17,8 @@ DECLARE
   mine {queue};
   moved boolean := false;
 BEGIN
-  -- Most attempts find a key that was used before and is free: one update does for them. All that is read here is read under
-  -- the row's lock, even after a wait for it. date_part is float8, and much quicker than the numeric of extract.
+  -- Most attempts find a key that was used before and is free, so one update is enough. It reads the row under the row's lock, even
+  -- after a wait for that lock. date_part gives a float8, which is much quicker than the numeric of extract.
   UPDATE {keys} k
     SET (token, last) = (
           SELECT drawn, drawn + claim.token_count - 1
@@ -34,7 +34,7 @@ BEGIN
     RETURNING k.token, date_part('epoch', clock_timestamp()) * 1000 INTO token, server_time;
   IF FOUND THEN
     state := 'held';
-    -- The time above is older than a wait for a row that was only locked, and is as it was.
+    -- If the update waited for a row that another transaction had only locked, it compared `until` with the time before that wait.
     IF server_time > claim.until THEN
       PERFORM {release}(claim.key, claim.id);
       state := 'late';
@@ -42,7 +42,7 @@ BEGIN
     RETURN;
   END IF;
 
-  -- A try that cannot succeed writes nothing: nobody has expired, and somebody waits or too much is taken.
+  -- An attempt that cannot succeed writes nothing: no claim has expired, and others wait or too many units are taken.
   IF NOT claim.queue THEN
     moment := clock_timestamp();
     SELECT k.* INTO key_row FROM {keys} k
@@ -62,7 +62,7 @@ BEGIN
   END IF;
 
   key_row := {lock_key}(claim.key, true);
-  -- Not now(): that is when the transaction began, before the wait for the lock.
+  -- Not now(), which is the beginning of the transaction, before the wait for the lock.
   moment := clock_timestamp();
   server_time := date_part('epoch', moment) * 1000;
   IF server_time > claim.until THEN
@@ -85,7 +85,7 @@ BEGIN
 
   UPDATE {queue} q
     SET ttl = claim.ttl, channel = claim.channel,
-        -- Of a hold never sooner than a renewal confirmed.
+        -- A hold never expires sooner than a renewal has confirmed.
         expires = CASE WHEN q.held THEN greatest(q.expires, moment + claim.ttl * interval '1 ms')
                       ELSE moment + least(claim.ttl, claim.place_ttl) * interval '1 ms' END
     WHERE q.id = claim.id AND q.key || '' = claim.key
@@ -114,7 +114,7 @@ BEGIN
       key_row.taken := key_row.taken + claim.units;
       key_row.capacity := least(key_row.capacity, claim.capacity);
     ELSE
-      -- The capacity that was known may be smaller than it is now, and admitting looks closer.
+      -- The capacity in the key's row may be smaller than that of the holders now. {admit} computes it.
       key_row.waits := key_row.waits + 1;
       key_row := {admit}(key_row, moment, claim.id);
       SELECT q.held INTO mine.held FROM {queue} q WHERE q.id = claim.id AND q.key || '' = claim.key;
@@ -136,7 +136,7 @@ BEGIN
 END
 $holdfast$;
 
--- Gives up a claim, and admits the claims that the rule then admits. Gives whether it was there and had not expired.
+-- Releases a claim, and admits the claims that then fit. Gives whether the claim was there and had not expired.
 CREATE OR REPLACE FUNCTION {release}(a_key bytea, a_id text) RETURNS boolean
 LANGUAGE plpgsql {by_index} AS $holdfast$
 DECLARE
@@ -144,7 +144,7 @@ DECLARE
   moment timestamptz;
   gone {queue};
 BEGIN
-  -- Most are alone.
+  -- Most claims are alone.
   UPDATE {keys} k SET taken = 0, capacity = {all_units}, id = NULL, steps = k.steps + 1, era = (k.steps + 1) / 64
     WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
       AND k.id = a_id
@@ -158,12 +158,12 @@ BEGIN
     RETURN false;
   END IF;
   IF key_row.id = a_id THEN
-    -- Alone since just now: the attempt was committed while this waited for the row.
+    -- The claim is alone only since its attempt committed, while this step waited for the row.
     gone.expires := key_row.expires;
     key_row.taken := 0;
     key_row.id := NULL;
   ELSE
-    -- `|| ''` leaves the planner no index but the one for this.
+    -- With `|| ''` the planner can only use the index of ids.
     DELETE FROM {queue} WHERE id = a_id AND key || '' = a_key RETURNING * INTO gone;
     IF NOT FOUND THEN
       RETURN false;

@@ -1,10 +1,10 @@
 -- The functions that change the queue of a key. Each locks the key's row first: two orders would be a deadlock.
 
 -- name: queue
--- Locks the row of a key and gives it as it is now; a row of nulls where there is none.
---   make   makes it where there is none
--- The newest era first: see tables.sql. No index keeps a key from having two rows, so a step that makes one holds a lock on the key's
--- name, and looks again under it.
+-- Locks the row of a key, and gives the row as it is now; a row of nulls if there is none.
+--   make   makes the row if there is none
+-- The newest era first: see tables.sql. No index forbids two rows of one key. So a step that makes a row first takes a lock on the name of the
+-- key, and then looks for a row again.
 CREATE OR REPLACE FUNCTION {lock_key}(a_key bytea, make boolean) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 DECLARE
@@ -14,12 +14,12 @@ BEGIN
   IF FOUND THEN
     RETURN key_row;
   END IF;
-  -- An older snapshot would not see the row that another has just made.
+  -- An older snapshot does not show a row that another transaction has just made.
   IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
     RAISE serialization_failure USING MESSAGE = 'holdfast: a key cannot be made above READ COMMITTED',
       HINT = 'Call the procedures, as the newest version of holdfast does.';
   END IF;
-  -- Also where none is to be made: an attempt of this very claim may be making it, and not have committed.
+  -- Also without `make`: an attempt of the same claim may be making the row, and may not have committed yet.
   PERFORM pg_advisory_xact_lock(hashtextextended('{keys} ' || encode(a_key, 'hex'), 0));
   SELECT * INTO key_row FROM {keys} WHERE key = a_key ORDER BY era DESC LIMIT 1 FOR NO KEY UPDATE;
   IF NOT FOUND AND make THEN
@@ -40,12 +40,12 @@ BEGIN
 END
 $holdfast$;
 
--- Admits from the head of the queue the claims that the rule now admits, and notifies them by NOTIFY.
--- The caller has locked the key's row, gives it as it stands after its own changes, and writes it.
--- A waiting claim that has expired is removed as it comes to the head.
---   moment  the server's time, read under the lock
---   asking  id of a claim that hears of it in its own reply and needs no message
--- Gives the row as it is to be written.
+-- Admits claims from the head of the queue while they fit, and notifies them by NOTIFY. A waiting claim that has expired is removed when it
+-- is at the head.
+--   key_row  the key's row, which the caller has locked, with the caller's own changes
+--   moment   the server's time, read under the lock
+--   asking   the id of a claim that is admitted in the answer to its own attempt, and needs no notification
+-- Gives the row, which the caller must write.
 CREATE OR REPLACE FUNCTION {admit}(key_row {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 DECLARE
@@ -65,14 +65,14 @@ BEGIN
     END IF;
     EXIT WHEN key_row.taken + next.units > least(key_row.capacity, next.capacity);
     IF key_row.taken = 0 THEN
-      key_row.first := next.token; -- nobody holds, and nobody who waits is before it
+      key_row.first := next.token; -- no claim holds, and no claim that waits is ahead
     END IF;
     key_row.taken := key_row.taken + next.units;
     key_row.waits := key_row.waits - 1;
     key_row.capacity := least(key_row.capacity, next.capacity);
     key_row.head := next.token + 1;
     UPDATE {queue} SET held = true, expires = moment + next.ttl * interval '1 ms' WHERE key = next.key AND token = next.token;
-    -- `quiet`: the queue of messages is full, and would not let the transaction commit.
+    -- `quiet`: the queue of NOTIFY is full, so a transaction with a notification cannot commit.
     IF next.channel IS NOT NULL AND next.id IS DISTINCT FROM asking AND current_setting('holdfast.quiet', true) IS DISTINCT FROM 'on' THEN
       PERFORM pg_notify(next.channel, next.token || ' ' || next.id);
     END IF;
@@ -81,13 +81,13 @@ BEGIN
 END
 $holdfast$;
 
--- Removes all expired claims of the key's queue, counts the rest again, and admits those that the rule now admits.
--- Linear in the queue, so it runs only when the earliest expiry that is known has come.
--- Its parameters and its result are those of {admit}.
+-- Removes all expired claims of the key's queue, counts the other claims again, and admits those that now fit.
+-- The time is linear in the length of the queue, so this runs only when the earliest known expiry has come.
+-- The parameters and the result are those of {admit}.
 CREATE OR REPLACE FUNCTION {settle}(key_row {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
-  -- Nobody has: the row was found by a time from before the clock was set back.
+  -- No claim has expired: the row was found by a time from before the clock was set back.
   IF key_row.expires > moment THEN
     RETURN key_row;
   END IF;

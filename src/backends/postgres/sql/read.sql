@@ -1,9 +1,9 @@
--- What is read of keys. Keys and texts are in hex.
+-- Statements that read keys. Keys and texts are in hex.
 
 -- name: inspect
--- All claims in the queues of a range of keys, in the order of keys and queues.
+-- Lists the claims of a range of keys, in the order of the keys and of each queue.
 --   $1, $2  the keys from the first up to, but not including, the second: bytes
--- Gives key and label (hex), and as text token, units, capacity, since (ms), remaining (ms): pg misreads numbers where its pool is `binary`.
+-- Gives key and label in hex, and token, units, capacity, since (ms) and remaining (ms) as text: with a pool that is `binary`, pg misreads numbers.
 SELECT encode(key, 'hex') AS key, encode(label, 'hex') AS label, token::text, units::text, capacity::text,
        (date_part('epoch', clock_timestamp() - joined) * 1000)::text AS since,
        (date_part('epoch', expires - clock_timestamp()) * 1000)::text AS remaining

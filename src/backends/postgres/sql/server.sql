@@ -1,25 +1,25 @@
--- What is asked about the server, and what is installed there.
+-- Statements about the server, and about what is installed there.
 
 -- name: state
--- Whether this is set up for us, and what time it is there; as text, for pg misreads numbers where its pool is `binary`.
+-- Reads what is set up, and the server's time, as text: with a pool that is `binary`, pg misreads numbers.
 SELECT format, ({installed}) AS revision,
        current_setting('server_version_num') AS version, version() AS product,
        (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
 FROM {meta}
 
 -- name: installed
--- The lowest revision of the functions that are there; null: none is.
+-- The lowest revision of the functions that are there; null if there are none.
 SELECT min(substring(prosrc FROM '-- holdfast revision ([0-9]+)')::int) FROM pg_proc
   WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})
 
 -- name: functions
--- What is installed, to be compared with what should be.
+-- The digests of the functions, to be compared with those of this program.
 SELECT proname AS name, md5(prosrc) AS digest FROM pg_proc
 WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})
 
 -- name: rights
--- What is missing for this role to lock: names of objects, or of objects and the right to them. Without USAGE on the schema, its objects
--- cannot be asked for.
+-- Lists what this role lacks to lock: names of objects, or rights on objects. Without USAGE on the schema, the server shows none of its
+-- objects.
 WITH home AS (
   SELECT coalesce(has_schema_privilege(to_regnamespace('{schema}'), 'USAGE'), true) AS usable
 ), needed (object, rights) AS (
@@ -38,12 +38,12 @@ WHERE relation IS NULL OR NOT CASE rights
   WHEN 'USAGE and SELECT' THEN has_sequence_privilege(relation, 'USAGE') AND has_sequence_privilege(relation, 'SELECT')
   ELSE has_table_privilege(relation, rights) END
 UNION ALL
--- Which everybody has, unless the default was changed.
+-- All roles have this right, unless somebody changed the default.
 SELECT 'EXECUTE on ' || oid::regprocedure FROM pg_proc
 WHERE pronamespace = to_regnamespace('{schema}') AND NOT has_function_privilege(oid, 'EXECUTE') AND '"' || proname || '"' IN ({functions})
 
 -- name: facts
--- What endangers locks on this server, as facts; check.ts judges them. Numbers are text, for pg misreads them where its pool is `binary`.
+-- The facts for check.ts, which decides whether they endanger locks. Numbers are text: with a pool that is `binary`, pg misreads numbers.
 SELECT current_setting('server_version_num') AS version, pg_is_in_recovery()::int AS replica,
        current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
        current_setting('synchronous_commit') AS synchronous_commit,
@@ -51,9 +51,9 @@ SELECT current_setting('server_version_num') AS version, pg_is_in_recovery()::in
        current_setting('default_transaction_isolation') AS isolation,
        (SELECT setting FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
        version() AS product,
-       -- Asking also frees what nobody needs any more.
+       -- The question also removes notifications that nobody needs any more.
        pg_notification_queue_usage()::text AS queue,
-       -- Ours by their name, also of other roles; those of other programs while LISTEN is the last that they sent.
+       -- Our sessions are found by their name, also those of other roles; other programs only while LISTEN was their last statement.
        (SELECT count(*)::text FROM pg_stat_activity WHERE datname = current_database()
           AND (application_name LIKE '% holdfast listens' OR query ILIKE 'listen %')) AS listeners,
        (SELECT count(*)::text FROM pg_stat_replication WHERE coalesce(sync_state, 'async') = 'async') AS replicas,

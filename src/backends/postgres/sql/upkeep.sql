@@ -1,9 +1,9 @@
--- What keeps holds, and removes what is over.
+-- Renewals and sweeps.
 
 -- name: upkeep
--- Renews many holds at once. In this order: a claim that is alone may be moved to the queue meanwhile, but never back.
+-- Renews many holds. First the claims that are alone, and then the queues: a claim may move to the queue meanwhile, but never back.
 --   asked   [{ "key": hex, "id", "ttl": ms }, ...]
--- Gives the position (from 1) of each that was still good.
+-- Gives the position (from 1) of each hold that had not expired.
 CREATE OR REPLACE FUNCTION {renew}(asked json) RETURNS SETOF int
 LANGUAGE plpgsql {by_index} SET enable_hashjoin = off SET enable_mergejoin = off AS $holdfast$
 BEGIN
@@ -15,7 +15,7 @@ BEGIN
       WHERE k.key = decode(r.key, 'hex') AND k.era >= newest.era AND k.id = r.id AND k.expires > clock_timestamp()
       RETURNING r.n::int;
 
-  -- Takes no key's lock: it changes no order, and an expiry is looked at again once locked.
+  -- Without the lock of a key's row: a renewal changes no order, and a step under the lock compares each expiry again.
   RETURN QUERY
     WITH renewed AS (
       UPDATE {queue} q SET ttl = r.ttl, expires = clock_timestamp() + r.ttl * interval '1 ms'
@@ -23,7 +23,7 @@ BEGIN
         WHERE q.id = r.id AND q.key || '' = decode(r.key, 'hex') AND q.held AND q.expires > clock_timestamp()
         RETURNING r.n, q.key, q.expires
     ), sooner AS (
-      -- Only a lease that was made shorter can expire before what the key's row says.
+      -- Only a lease that was made shorter can expire before the time in the key's row.
       UPDATE {keys} k SET expires = renewed.expires, steps = k.steps + 1, era = (k.steps + 1) / 64
         FROM renewed, LATERAL (SELECT e.era FROM {keys} e WHERE e.key = renewed.key ORDER BY e.era DESC LIMIT 1) AS newest
         WHERE k.key = renewed.key AND k.era >= newest.era AND k.expires > renewed.expires
@@ -32,13 +32,12 @@ BEGIN
 END
 $holdfast$;
 
--- Removes what nobody asks about any more, from 64 pages of the table of keys and as many of the table of values: expired
--- claims, keys that are not in use, and values that are over. What one call does is bounded by the pages, also where they are full of
--- rows that are dead but cannot be removed yet.
---   every   ms that must have passed since the last sweep of any process, for a sweep to begin
---   idle    ms that a key must have been out of use
---   page    where to go on; 0 begins
--- Gives how many keys were removed, and where to go on: null when this was the end, or it is not time to begin.
+-- Removes expired claims, keys that nobody uses, and values that are over, from 64 pages of the table of keys and as many of the table of
+-- values. The pages limit the work of one call, even if they are full of dead rows that cannot be removed yet.
+--   every   a sweep begins only if the last sweep of any process was so many ms ago
+--   idle    nobody must have used the key for so many ms
+--   page    0 begins a sweep; else `next` of the call before
+-- Gives how many keys were removed, and the next page: null if this was the end, or if it is too early to begin.
 CREATE OR REPLACE FUNCTION {sweep}(every float8, idle float8, page bigint, OUT removed bigint, OUT next bigint)
 LANGUAGE plpgsql {by_index} AS $holdfast$
 DECLARE
@@ -50,7 +49,7 @@ DECLARE
 BEGIN
   removed := 0;
   IF page = 0 THEN
-    -- A last sweep that is still to come: the clock was set back since.
+    -- A last sweep in the future means that the clock was set back since.
     PERFORM FROM {meta}
       WHERE swept <= moment - every * interval '1 ms' OR swept > moment + interval '1 s' FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
@@ -58,11 +57,11 @@ BEGIN
     END IF;
     UPDATE {meta} SET swept = moment;
   ELSE
-    -- So that nobody else begins.
+    -- So no other process begins.
     UPDATE {meta} SET swept = moment WHERE swept < moment - least(every, 1000) / 2 * interval '1 ms';
   END IF;
   next := page + 64;
-  -- Before version 14 such a range is found by reading the whole table, so there it is one range.
+  -- Before version 14 the server reads the whole table for such a range, so there one call does all.
   IF next >= pages OR current_setting('server_version_num')::int < 140000 THEN
     next := NULL;
   END IF;
@@ -75,7 +74,7 @@ BEGIN
   LOOP
     PERFORM {write_key}({settle}(key_row, clock_timestamp(), NULL));
   END LOOP;
-  -- A key that comes back starts from the sequence, so only rows that the sequence has overtaken may go.
+  -- The tokens of a key that is used again start from the sequence, so a row may go only if the sequence is above its tokens.
   WITH unused AS (
     SELECT key, era FROM {keys} k
       WHERE k.ctid >= low AND k.ctid < high
@@ -85,7 +84,7 @@ BEGIN
   )
   DELETE FROM {keys} k USING unused WHERE k.key = unused.key AND k.era = unused.era;
   GET DIAGNOSTICS removed = ROW_COUNT;
-  -- A role that keeps no values needs no rights to them.
+  -- A role that stores no values needs no rights on their table.
   IF has_table_privilege('{values}', 'DELETE') THEN
     WITH over AS (
       SELECT key, era FROM {values} v

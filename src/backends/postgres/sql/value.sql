@@ -1,15 +1,15 @@
 -- The values of memos.
 
 -- name: value
--- The value under a key.
---   max_age  how old it may be, ms; null: of any age
--- Gives no row, or one: the token of the hold that stored it, its age and for how long it is valid (ms), and behind an x its text in hex.
+-- Reads the value of a key.
+--   max_age  the largest age, ms; null: any
+-- Gives no row, or one: the token of the hold that stored the value, its age and for how long it is valid (ms), and its text as x and hex.
 CREATE OR REPLACE FUNCTION {value_of}(a_key bytea, max_age float8) RETURNS TABLE (token bigint, age float8, valid float8, value text)
 LANGUAGE plpgsql {by_index} AS $holdfast$
 DECLARE
   moment timestamptz := clock_timestamp();
 BEGIN
-  -- This writes nothing, so a server that was the primary would answer, too. It does not know what was stored since.
+  -- Without this check, the old primary of a fail-over would answer, since nothing is written. It does not know what was stored since.
   IF current_setting('transaction_read_only') = 'on' THEN
     RAISE read_only_sql_transaction USING MESSAGE = 'holdfast: this server is read-only, and may not know the newest value';
   END IF;
@@ -17,15 +17,15 @@ BEGIN
     SELECT newest.token, past.ms, date_part('epoch', newest.until - moment) * 1000, 'x' || encode(newest.text, 'hex')
     FROM (SELECT * FROM {values} v WHERE v.key = a_key ORDER BY v.era DESC LIMIT 1) AS newest,
       LATERAL (SELECT CASE WHEN newest.since < newest.until THEN date_part('epoch', moment - newest.since) * 1000 ELSE 0 END AS ms) AS past
-    -- After the clock was set back the age is below 0.
+    -- The age is below 0 if the clock was set back.
     WHERE newest.until > moment AND (max_age IS NULL OR past.ms BETWEEN 0 AND max_age);
 END
 $holdfast$;
 
 -- One attempt of a claim that accepts a value.
--- Gives what {attempt} gives, or the state 'value', with `token` of the hold that stored it; and beside it
---   attempts           of a hold that counts: the holds begun since a value was stored last
---   mark               of the hold that is first, in hex, if it counts, where this claim is refused
+-- Gives what {attempt} gives, or the state 'value' with `token` of the hold that stored the value, and
+--   attempts           if the claim holds and counts: how many holds began since a value was stored last
+--   mark               if the claim is refused: of the hold at the head of the queue, in hex, if that hold counts
 --   age, valid, value  as {value_of} gives them
 CREATE OR REPLACE FUNCTION {ask}(
   claim {claim},
@@ -43,13 +43,13 @@ BEGIN
     IF state = 'late' THEN
       RETURN;
     END IF;
-    -- A hold that ended meanwhile may have stored one. A grant has locked the key's row by now, so none comes after this look.
+    -- A hold that ended meanwhile may have stored a value. A grant has locked the key's row by now, so no value is stored after this look.
     SELECT * INTO stored FROM {value_of}(claim.key, claim.max_age);
   END IF;
   IF FOUND THEN
     SELECT 'value', stored.token, stored.age, stored.valid, stored.value INTO state, token, age, valid, value;
     server_time := date_part('epoch', clock_timestamp()) * 1000;
-    -- Most claims that are answered are not in the queue, and lock nothing.
+    -- Most claims that get a value are not in the queue, so they lock nothing.
     PERFORM {release}(claim.key, claim.id)
       WHERE EXISTS (SELECT FROM {queue} q WHERE q.id = claim.id AND q.key || '' = claim.key)
          OR EXISTS (SELECT FROM {keys} k WHERE k.key = claim.key AND k.id = claim.id);
@@ -59,7 +59,7 @@ BEGIN
   SELECT v.attempts, v.begun, v.mark, v.counts > clock_timestamp() AS good INTO last
     FROM {values} v WHERE v.key = claim.key ORDER BY v.era DESC LIMIT 1;
   IF state = 'waits' THEN
-    -- An earlier hold, which failed or died, may have set the mark.
+    -- The mark may be of an earlier hold, which failed or died, so the tokens are compared.
     mark := encode(convert_to(CASE WHEN last.good AND last.begun = (
       SELECT coalesce(CASE WHEN k.id IS NOT NULL THEN k.token END,
         (SELECT min(q.token) FROM {queue} q WHERE q.key = claim.key AND q.token >= k.first))
@@ -100,13 +100,13 @@ BEGIN
   IF NOT FOUND THEN
     INSERT INTO {values} (key, token, since, until, text)
       VALUES (a_key, a_token, moment + ageless * interval '1 ms', moment + ms * interval '1 ms', a_text)
-      ON CONFLICT DO NOTHING; -- no hold keeps two processes from storing the same hint at once, and either hint will do
+      ON CONFLICT DO NOTHING; -- two processes may store one hint at the same time: either of them may stay
   END IF;
 END
 $holdfast$;
 
--- Gives up a claim as {release} does. If it is a hold that has not expired, it stores a value in the same step: that ends the attempts,
--- and each process that waits in the queue is notified that there is one, but not of the value.
+-- Releases a claim as {release} does. If it is a hold that has not expired, the same step stores a value, and notifies each process
+-- that waits in the queue of the key. The notification does not have the value.
 --   ms, ageless  as in {keep}
 -- Gives what {release} gives, and whether the value was stored.
 CREATE OR REPLACE FUNCTION {store}(a_key bytea, a_id text, a_text bytea, ms float8, ageless float8, OUT freed boolean, OUT stored boolean)
@@ -124,7 +124,7 @@ BEGIN
   stored := mine IS NOT NULL;
   IF stored THEN
     PERFORM {keep}(a_key, mine, a_text, ms, ageless);
-    -- The key in hex, which no other message looks like.
+    -- The payload is the key in hex. No other notification is like it.
     IF key_row.waits > 0 AND current_setting('holdfast.quiet', true) IS DISTINCT FROM 'on' THEN
       PERFORM pg_notify(waiting.channel, encode(a_key, 'hex')) FROM (
         SELECT DISTINCT q.channel FROM {queue} q
