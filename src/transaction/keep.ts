@@ -63,9 +63,9 @@ export async function keepIn<T>(
   const { key, table, encode = toText, decode = fromText as (text: string) => T } = options;
   if (typeof fn !== 'function') throw invalid('keepIn() needs a function that does the work', key);
   const mark = fingerprint(options, checkKey(key));
-  const row = new ResultRow(query, dialect, table, key);
+  const row: Place = { query, dialect, table, key };
   await assertTransaction(query, 'keepIn', key); // without a transaction, the key would be committed before the work is done
-  const stored = await row.take(mark);
+  const stored = await takeRow(row, mark);
   if (stored) {
     checkMatch({ key, match: mark, backend: dialect.name }, String(stored.mark));
     if (stored.value === null) throw unfinished(key, dialect.name);
@@ -74,73 +74,64 @@ export async function keepIn<T>(
   try {
     const text = textOf(key, encode, await fn());
     const value = decoded({ key, decode }, text);
-    await row.write(text);
+    await writeRow(row, text);
     return { value, ran: true };
   } catch (error) {
-    await row.giveUp();
+    await removeRow(row);
     throw error;
   }
 }
 
-/** The row of one key. */
-class ResultRow {
-  readonly #query: Query;
-  readonly #dialect: Dialect;
-  readonly #table: string;
-  readonly #key: string;
+/** Where the row of one key is. */
+interface Place {
+  readonly query: Query;
+  readonly dialect: Dialect;
+  readonly table: string;
+  readonly key: string;
+}
 
-  constructor(query: Query, dialect: Dialect, table: string, key: string) {
-    this.#query = query;
-    this.#dialect = dialect;
-    this.#table = table;
-    this.#key = key;
-  }
+/** Makes the row for this transaction. @returns the row of an earlier caller, if there is one */
+const takeRow = (place: Place, mark: string): Promise<Row | undefined> =>
+  storing(place, async () => {
+    const { query, dialect, table, key } = place;
+    const values = new Text(dialect);
+    const into = `${values.name(table)} (${values.names(['key', 'mark'])})`;
+    const insert = `INSERT INTO ${into} VALUES (${values.value(key)}, ${values.value(mark)})`;
+    if (await isInserted(place, insert, values.params)) return undefined;
+    const text = new Text(dialect);
+    const found = `SELECT ${text.names(['mark', 'value'])} FROM ${text.name(table)}${text.where({ key })}`;
+    const [row] = recordsOf(await query(found + dialect.keep.latest, text.params));
+    if (row) return row;
+    throw new LockError('LOCK_DEADLOCK', `${quoted(key)} was taken away while it was read: begin again`, { key });
+  });
 
-  /** Makes the row for this transaction. @returns the row of an earlier caller, if there is one */
-  async take(mark: string): Promise<Row | undefined> {
-    const key = this.#key;
-    return this.#translated(async () => {
-      const values = new Text(this.#dialect);
-      const into = `${values.name(this.#table)} (${values.names(['key', 'mark'])})`;
-      const insert = `INSERT INTO ${into} VALUES (${values.value(key)}, ${values.value(mark)})`;
-      if (await this.#isInserted(insert, values.params)) return undefined;
-      const text = new Text(this.#dialect);
-      const found = `SELECT ${text.names(['mark', 'value'])} FROM ${text.name(this.#table)}${text.where({ key })}`;
-      const [row] = recordsOf(await this.#query(found + this.#dialect.keep.latest, text.params));
-      if (row) return row;
-      throw new LockError('LOCK_DEADLOCK', `${quoted(key)} was taken away while it was read: begin again`, { key });
-    });
-  }
-
-  async #isInserted(sql: string, params: never[]): Promise<boolean> {
-    const { unlessThere } = this.#dialect.keep;
-    try {
-      const result = await this.#query(sql + unlessThere, params);
-      return unlessThere === '' || recordsOf(result).length > 0;
-    } catch (error) {
-      if (unlessThere === '' && codesOf(error).includes(DUPLICATE)) return false;
-      throw error;
-    }
-  }
-
-  async write(value: string): Promise<void> {
-    const text = new Text(this.#dialect);
-    const set = `UPDATE ${text.name(this.#table)} SET ${text.name('value')} = ${text.value(value)}`;
-    const sql = set + text.where({ key: this.#key });
-    await this.#translated(() => this.#query(sql, text.params));
-  }
-
-  /** Removes the row: a caller may commit in spite of an error, and no key may stay without a result. In a failed transaction this fails, too. */
-  async giveUp(): Promise<void> {
-    const text = new Text(this.#dialect);
-    const sql = `DELETE FROM ${text.name(this.#table)}${text.where({ key: this.#key })}`;
-    await this.#query(sql, text.params).catch(() => {});
-  }
-
-  #translated<R>(act: () => Promise<R>): Promise<R> {
-    return translated(this.#dialect, `keeping a result in ${this.#table}`, act);
+async function isInserted({ query, dialect }: Place, sql: string, params: never[]): Promise<boolean> {
+  const { unlessThere } = dialect.keep;
+  try {
+    const result = await query(sql + unlessThere, params);
+    return unlessThere === '' || recordsOf(result).length > 0;
+  } catch (error) {
+    if (unlessThere === '' && codesOf(error).includes(DUPLICATE)) return false;
+    throw error;
   }
 }
+
+async function writeRow(place: Place, value: string): Promise<void> {
+  const text = new Text(place.dialect);
+  const set = `UPDATE ${text.name(place.table)} SET ${text.name('value')} = ${text.value(value)}`;
+  const sql = set + text.where({ key: place.key });
+  await storing(place, () => place.query(sql, text.params));
+}
+
+/** Removes the row: a caller may commit in spite of an error, and no key may stay without a result. In a failed transaction this fails, too. */
+async function removeRow({ query, dialect, table, key }: Place): Promise<void> {
+  const text = new Text(dialect);
+  const sql = `DELETE FROM ${text.name(table)}${text.where({ key })}`;
+  await query(sql, text.params).catch(() => {});
+}
+
+const storing = <R>({ dialect, table }: Place, act: () => Promise<R>): Promise<R> =>
+  translated(dialect, `keeping a result in ${table}`, act);
 
 /** @throws LockError `LOCK_INVALID` for a value that cannot be stored */
 function textOf<T>(key: string, encode: (value: T) => string, value: T): string {

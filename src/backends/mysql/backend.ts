@@ -106,7 +106,7 @@ class Mysql extends QueueSteps implements MysqlBackend {
     super(queues, poller, gate ? new ServerWakeUps(queues, clock, () => poller.hurry()) : undefined);
     this.#pool = pool;
     this.#renewals = new Renewals(queues, own, clock);
-    this.#sweeper = new Sweeper(queues, clock, options);
+    this.#sweeper = new Sweeper(queues, clock, options.idle, options.sweep);
     this.hints = queues.hints;
     this.values = queues.values;
   }

@@ -172,15 +172,14 @@ async function servers(table: Table): Promise<Finding[]> {
 
 /** Tries every kind of statement, in such a way that it changes no row. */
 async function rights(table: Table): Promise<Finding[]> {
-  const none = Buffer.from([0]);
   const found: Finding[] = [];
   const steps: Readonly<Record<string, () => Promise<unknown>>> = {
     'SELECT and UPDATE': async () => {
       await table.ready();
-      await table.write(sql.valueForget, { name: none });
+      await table.write(sql.probe);
     },
     INSERT: () => table.write(sql.found, { format: '' }),
-    DELETE: () => table.write(sql.sweep, { token: '0', idle: '0' }, nameList([none])),
+    DELETE: () => table.write(sql.sweep, { token: '0', idle: '0' }, nameList([Buffer.from([0])])),
   };
   for (const [right, step] of Object.entries(steps)) {
     try {

@@ -13,8 +13,6 @@ import type { Table } from './table.ts';
 const WAIT_SECONDS = 5;
 /** The longest pause between two looks at a held lock, ms. The pause is shorter if the server soon ends idle sessions. */
 const KEEP_ALIVE_MS = 10_000;
-/** A key that no row has. */
-const NO_KEY = Buffer.from([0]);
 
 /**
  * The connection of one claim, on which it waits for a named lock and then holds it. The server frees the lock when the connection ends,
@@ -70,7 +68,7 @@ export class NamedSession implements LockSession {
   async confirm(): Promise<boolean> {
     const [row] = (await this.#run(sql.ownsLock)) as PoolRow[];
     if (Number(row!.mine) !== 1) this.#onLoss();
-    else await this.#run(sql.valueForget, { name: NO_KEY });
+    else await this.#run(sql.probe);
     return this.#connection !== undefined;
   }
 
@@ -96,7 +94,7 @@ export class NamedSession implements LockSession {
     this.#end((session) => this.#table.server.kill(`KILL ${session}`));
   }
 
-  /** @param kill ends the session on the server, which otherwise notices late that the connection has ended: during a wait, or if the end was not sent */
+  /** @param kill ends the session on the server, which may notice the end of the connection late: during a wait, or if the end was not sent */
   #end(kill: (session: string) => Promise<unknown>): void {
     const connection = this.#detach();
     if (!connection) return;

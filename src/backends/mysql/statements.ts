@@ -15,9 +15,8 @@ export interface List {
   readonly values: readonly Value[];
 }
 
-export interface Statement {
-  bind(values: NamedValues, list: readonly Value[]): Bound;
-}
+/** Makes a statement with its values. @param list the values for `{list}` */
+export type Bind = (values: NamedValues, list: readonly Value[]) => Bound;
 
 const SHARED: Readonly<Record<string, string>> = sql;
 
@@ -26,23 +25,21 @@ const filled = (text: string, parts: Readonly<Record<string, string>>): string =
   bare(text).replace(/\{(\w+)\}/g, (_, part: string) => parts[part] ?? filled(SHARED[part]!, parts));
 
 /** Makes a statement of a text, without its comments and with `?` for each `:name`. @param parts as for `filled` */
-export function statement(text: string, parts: Readonly<Record<string, string>>): Statement {
+export function statement(text: string, parts: Readonly<Record<string, string>>): Bind {
   const names: string[] = [];
   const sql = filled(text, parts).replace(/:(\w+)|\?/g, (found, name?: string) => {
     names.push(name ?? found);
     return '?';
   });
-  return {
-    bind(values, list) {
-      let next = 0;
-      return { sql, values: names.map((name) => (name === '?' ? list[next++]! : values[name]!)) };
-    },
+  return (values, list) => {
+    let next = 0;
+    return { sql, values: names.map((name) => (name === '?' ? list[next++]! : values[name]!)) };
   };
 }
 
 /** Makes one text of a statement and its values, which stand there as bytes in hexadecimal: for statements that take no parameters. */
 export function asText(text: string, parts: Readonly<Record<string, string>>, values: NamedValues): string {
-  const bound = statement(text, parts).bind(values, []);
+  const bound = statement(text, parts)(values, []);
   let next = 0;
   return bound.sql.replaceAll('?', () => `X'${Buffer.from(bound.values[next++]!).toString('hex')}'`);
 }

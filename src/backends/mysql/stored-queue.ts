@@ -59,7 +59,7 @@ export interface StoredRow {
   readonly value?: string;
 }
 
-/** The server's time at a read. The text has the time at which a claim expires as a hold. While a claim waits, it expires earlier, since its process asks often. */
+/** The server's time at a read. The text says when a claim expires as a hold. While the claim waits, it expires earlier: its process asks often. */
 class RowTime extends EngineTime {
   readonly #touched: string | undefined;
 

@@ -4,7 +4,7 @@ import { isNoTable, LeftOpen, refusal, translateError } from './errors.ts';
 import type { Header, MysqlPool, PoolRow } from './pool.ts';
 import { Server } from './server.ts';
 import { found, greet, setup } from './sql.generated.ts';
-import { type Bound, type List, type NamedValues, type Statement, statement } from './statements.ts';
+import { type Bind, type Bound, type List, type NamedValues, statement } from './statements.ts';
 import { US_PER_MS } from './stored-queue.ts';
 
 /** The server's clock is read again if no answer has shown it for so long, ms. */
@@ -18,7 +18,7 @@ export class Table {
   /** The name, quoted. */
   readonly name: string;
   /** Statements by their text and their list. To hash one joined text at each use would take long. */
-  readonly #statements = new Map<string, Map<string, Statement>>();
+  readonly #statements = new Map<string, Map<string, Bind>>();
   #open = onceFor(() => open(this));
 
   /** @throws LockError `LOCK_INVALID` for a bad name */
@@ -56,7 +56,7 @@ export class Table {
       found = statement(text, { table: this.name, list: members });
       this.#statements.set(text, (this.#statements.get(text) ?? new Map()).set(members, found));
     }
-    return found.bind(values, list?.values ?? []);
+    return found(values, list?.values ?? []);
   }
 
   /** @param now the server's time in an answer that just came, µs */

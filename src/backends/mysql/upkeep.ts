@@ -83,11 +83,6 @@ const SWEEP_MS = 300_000;
 /** The most rows that one statement removes. */
 const MAX_ROWS = 256;
 
-export interface SweepOptions {
-  readonly idle?: number;
-  readonly sweep?: number;
-}
-
 /** Removes the rows of keys that nobody uses any more. In each interval, one of all processes does so. */
 export class Sweeper {
   readonly #queues: Queues;
@@ -96,7 +91,7 @@ export class Sweeper {
   readonly #stop: Cancel | undefined;
   #closed = false;
 
-  constructor(queues: Queues, clock: Clock, { idle = IDLE_MS, sweep = SWEEP_MS }: SweepOptions) {
+  constructor(queues: Queues, clock: Clock, idle = IDLE_MS, sweep = SWEEP_MS) {
     this.#queues = queues;
     this.#table = queues.table;
     this.#idle = micro(milliseconds(idle, 'idle'));
@@ -122,7 +117,7 @@ export class Sweeper {
     return swept;
   }
 
-  /** First raises the floor of the tokens, once for all rows, since each change costs a commit. Then removes few rows at a time, so that nobody waits for long. */
+  /** First raises the floor of the tokens, once for all rows, since each change costs a commit. Then removes few rows at a time: nobody waits long. */
   async #remove(free: readonly PoolRow[]): Promise<number> {
     if (free.length === 0) return 0;
     const token = `${free.map((row) => BigInt(row.token as number | string)).reduce((a, b) => (a > b ? a : b))}`;

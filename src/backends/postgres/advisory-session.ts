@@ -21,7 +21,7 @@ export class AdvisorySession implements LockSession {
   load = 0;
   /** Whether a wait blocks the session, so nothing else can be sent. */
   waiting = false;
-  readonly #session: Session;
+  readonly session: Session;
   readonly #process: readonly [pid: number, started: string];
   readonly #server: Server;
   readonly #ask: AskElsewhere;
@@ -32,24 +32,20 @@ export class AdvisorySession implements LockSession {
 
   /** @param process its number, and when it began: after a fail-over, another process may have that number */
   constructor(session: Session, process: readonly [pid: number, started: string], server: Server, ask: AskElsewhere) {
-    this.#session = session;
+    this.session = session;
     this.#process = process;
     this.#server = server;
     this.#ask = ask;
   }
 
   get ended(): AbortSignal {
-    return this.#session.ended;
-  }
-
-  query(text: string, values: unknown[]): Promise<PoolRow[]> {
-    return this.#session.query(text, values);
+    return this.session.ended;
   }
 
   async take(lock: string, claim: Claim): Promise<Grant | 'late' | undefined> {
     const { serverClock, named } = this.#server;
     const values = [...argumentsOf(lock, claim), serverClock.in(claim.within) ?? null];
-    const [row] = await this.#session.query(named(advisoryAttempt), values);
+    const [row] = await this.session.query(named(advisoryAttempt), values);
     serverClock.learn(Number(row!.server_time));
     if (row!.token) return this.#grantOf(row!);
     return isTrue(row!.late) ? 'late' : undefined;
@@ -58,7 +54,7 @@ export class AdvisorySession implements LockSession {
   async wait(lock: string, claim: Claim): Promise<Grant | undefined> {
     this.#over = false;
     this.#cancelled = undefined;
-    const answer = this.#session.wait(this.#server.named(advisoryWait), argumentsOf(lock, claim));
+    const answer = this.session.wait(this.#server.named(advisoryWait), argumentsOf(lock, claim));
     this.#outcome = answer
       .then(([row]) => row)
       .catch(() => undefined)
@@ -88,16 +84,12 @@ export class AdvisorySession implements LockSession {
   }
 
   async unlock(lock: string, shared: boolean): Promise<boolean> {
-    const [row] = await this.#session.query(advisoryUnlock, [lock, shared]);
+    const [row] = await this.session.query(advisoryUnlock, [lock, shared]);
     return isTrue(row!.freed);
   }
 
   cut(): void {
-    this.#session.cut();
-  }
-
-  end(): Promise<void> {
-    return this.#session.end();
+    this.session.cut();
   }
 
   async #cancel(): Promise<void> {
@@ -114,7 +106,7 @@ export class AdvisorySession implements LockSession {
     if (!this.#over) this.cut();
     await this.#outcome;
     // If the lock is granted at the moment of the cancellation, the answer may be either, and in both cases the session may have the lock.
-    if (!this.ended.aborted) await this.query('SELECT pg_advisory_unlock_all()', []).catch(() => this.cut());
+    if (!this.ended.aborted) await this.session.query('SELECT pg_advisory_unlock_all()', []).catch(() => this.cut());
     this.waiting = false;
   }
 

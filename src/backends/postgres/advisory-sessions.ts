@@ -43,7 +43,7 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
   readonly query: AskElsewhere = async (text, values) => {
     const found = await this.toAsk();
     try {
-      return await found.query(text, values);
+      return await found.session.query(text, values);
     } finally {
       this.done(found);
     }
@@ -69,7 +69,7 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#shared?.catch(() => {});
-    await Promise.all([...this.#sessions].map((session) => session.end()));
+    await Promise.all([...this.#sessions].map(({ session }) => session.end()));
   }
 
   async #add(waiting = false): Promise<AdvisorySession> {

@@ -123,8 +123,3 @@ WHERE name = :name AND queue = :oldQueue AND token = CAST(:oldToken AS UNSIGNED)
 -- Whether the queue has room for one more claim, of 2,048 bytes at most. If the server's mode is not strict, a CONCAT above
 -- max_allowed_packet is no error but NULL, which empties the queue, and a value above the size of the column is cut off.
 LENGTH(queue) + 2048 <= LEAST(@@max_allowed_packet, 16777215)
-
--- name: valueForget
--- Forgets the value of a key. With a name that no row has, it is a write that changes nothing, by which the server shows that it takes writes.
--- :name
-UPDATE {table} SET value = '', value_ends = 0 WHERE name = :name AND value_ends > {earliest}

@@ -33,6 +33,10 @@ SELECT queue AS format, {earliest} AS now, {open} AS open FROM {table} WHERE nam
 -- :format  the format of the table
 INSERT IGNORE INTO {table} (name, token, used, queue, value) VALUES ('', 0, {latest}, :format, '')
 
+-- name: probe
+-- A write that changes nothing, since no row has this name. The server refuses it if it takes no writes.
+UPDATE {table} SET used = used WHERE name = X'00'
+
 -- name: shape
 -- The columns of the table, as far as the user may see them.
 -- :database (empty: that of the session), :relation
