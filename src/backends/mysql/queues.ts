@@ -9,7 +9,7 @@ import { claimsOf, nameList, portions } from './statements.ts';
 import { mark, micro, RowQueue, type StoredRow, US_PER_MS } from './stored-queue.ts';
 import type { Table } from './table.ts';
 
-/** A step reads its row again, at most so often, when another process has changed it meanwhile. Then the outcome of the step is unknown. */
+/** How often a step reads its row again because others have changed the row meanwhile. After that, the outcome of the step is unknown. */
 const MAX_RETRIES = 64;
 /** A limit of time that is never reached, for a step that may come late. */
 export const FOREVER = `${Number.MAX_SAFE_INTEGER}`;

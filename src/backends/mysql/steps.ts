@@ -92,7 +92,7 @@ export class QueueSteps {
     return value && { granted: false, value };
   }
 
-  /** Finds the place of a claim in its queue. Later claims may leave, but none comes ahead of it. */
+  /** Finds the place of a claim in its queue. The answer may soon be out of date, but no other claim comes ahead of this one later. */
   async #decide(claim: Claim, notAfter: string, isTouched: boolean): Promise<Attempt> {
     const { id, key } = claim;
     const act = (queue: RowQueue): Attempt => {

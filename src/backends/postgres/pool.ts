@@ -64,7 +64,7 @@ interface PoolParts {
   readonly ending?: boolean;
 }
 
-/** Whether the clients of the pool are those of libpq (`pg-native`). Only they have `isConnected`; only the client in JavaScript has the other one. */
+/** Whether the clients of the pool are those of libpq (`pg-native`). Only the client in JavaScript has `getStartupConf`. */
 function isNative(pool: PgPool): boolean {
   const made: object = Object((Object(pool) as PoolParts).Client?.prototype);
   return 'isConnected' in made && !('getStartupConf' in made);
