@@ -98,7 +98,7 @@ describeOn('etcd', 'a fence in etcd', () => {
   test('puts in the same step as the check, all or nothing', async () => {
     const [old, newer] = [open('stock'), open('stock')];
     await old.write(1n, [{ key: 'count', value: '7' }]);
-    await newer.claim(2n); // its first read; the old one has not heard of it
+    await newer.claim(2n); // its first read; the old one does not know of it
     const stale = [
       { key: 'count', value: '8' },
       { key: 'other', value: '8' },
@@ -110,7 +110,7 @@ describeOn('etcd', 'a fence in etcd', () => {
     expect(await stored('count')).toBe('10');
   });
 
-  test('whoever writes at the same time, the newest token has the last word', async () => {
+  test('of writers at the same time, the newest token has the last word', async () => {
     const writes = Array.from({ length: 12 }, (_, i) =>
       open('race').write(BigInt(i + 1), [{ key: 'last', value: String(i + 1) }]),
     );

@@ -145,7 +145,7 @@ for (const { title, parts, dialect, start, open } of GROUNDS) {
     });
 
     describe('in a transaction that reads from a snapshot', () => {
-      test('a result that was committed after its beginning is found, or the transaction must begin anew', async () => {
+      test('a result that was committed after its beginning is found, or the transaction must begin again', async () => {
         const tries: number[] = [];
         const result = await retryStale((attempt) =>
           db.within(async (query) => {

@@ -100,7 +100,7 @@ for (const { title, parts, dialect, start, open } of GROUNDS) {
         expect(await db.within((query) => lock(query, 1, '365d'))).toMatchObject({ id: 1 });
       });
 
-      test('whoever waits gets the row as the one before left it', async () => {
+      test('a transaction that waits gets the row as the one before left it', async () => {
         let second: Promise<Row | undefined> | undefined;
         await db.within(async (one) => {
           await lock(one, 1);
@@ -110,7 +110,7 @@ for (const { title, parts, dialect, start, open } of GROUNDS) {
         expect(await second).toMatchObject({ state: 'changed' });
       });
 
-      test('of two who wait for each other one is told so, and the other goes on', async () => {
+      test('of two that wait for each other one is refused, and the other goes on', async () => {
         let arrived = 0;
         let both = (): void => {};
         const meeting = new Promise<void>((resolve) => {

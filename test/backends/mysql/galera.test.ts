@@ -71,7 +71,7 @@ describeOn(['mysql', 'galera'], 'a Galera cluster', () => {
     const standing = async () => {
       for await (const found of second.inspect!('kept')) return found.token;
     };
-    await until('the other node has heard of it', async () => (await standing()) === grant.token);
+    await until('the other node has the row', async () => (await standing()) === grant.token);
     await first.close();
     await galera.servers[0].stop(); // an orderly end: of two, the one that is left goes on
     expect(await second.attempt(other)).toMatchObject({ granted: false });

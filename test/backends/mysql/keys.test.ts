@@ -7,7 +7,7 @@ import { numbersTo, placeOf, Rows, type Stored, seconds } from './rows.ts';
 import { useServer } from './server.ts';
 
 const KEY = Buffer.from('holdfast/key');
-/** As open.sql tells it. */
+/** As `open` of server.sql gives it. */
 const NOTHING_OPEN = { MariaDB: '0', MySQL: null };
 const BESIDE: Stored = { queue: '@beside 9000000000000000 4 1 1 30000000 1 - ;', token: 4, used: 5 };
 

@@ -76,7 +76,7 @@ describeOnMysql('a connection that was given back with something left open on it
         const [[row]] = (await root.query('SELECT done FROM work')) as unknown as [[{ done: number }]];
         expect(row.done, "somebody's half-done work is not committed").toBe(0);
         const codes = (await backend.check!()).map(({ code }) => code);
-        expect(codes, 'check() tells of it').toContain('left-open');
+        expect(codes, 'check() reports it').toContain('left-open');
       });
     }
   }
@@ -160,7 +160,7 @@ describeOnMysql('a connection that was given back with something left open on it
     expect(await others.audit()).toMatchObject({ sold: 2 });
   });
 
-  test('where the server has no variable for it, the answer to a statement without rows tells', async () => {
+  test('where the server has no variable for it, the answer to a statement without rows shows it', async () => {
     const server = new Server(host.pool({ connectionLimit: 1 }), systemClock);
     const ask = () => server.run({ sql: 'SELECT 1 AS one, NULL AS open', values: [] }); // as MySQL reads open.sql
     expect(await ask()).toHaveLength(1);
@@ -179,11 +179,11 @@ describeOnMysql('a connection that was given back with something left open on it
     const connection = await pool.getConnection();
     await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT');
     connection.release();
-    let told = false;
+    let notified = false;
     await using _watch = await waiting.watch!(waiter, (grant) => {
-      told ||= grant !== undefined;
+      notified ||= grant !== undefined;
     });
     await holding.release(holder);
-    await until('it is told', () => told);
+    await until('it is notified', () => notified);
   });
 });

@@ -100,7 +100,7 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
     }
   });
 
-  test('who joins a queue in which others stand does so where it may, and is told to read the queue', async () => {
+  test('a claim joins a queue with others in it only if it waits, and then has to read the queue', async () => {
     const queue = placeOf('first', now + seconds(9));
     await put(queue);
     await unchanged('it does not wait', await joins('0'), queue);
@@ -149,7 +149,7 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
     }
   });
 
-  test('an exchange takes out one hold, wherever it stands, and tells whether others stand there', async () => {
+  test('an exchange takes out one hold, at any place, and gives whether others are in the queue', async () => {
     const [a, old, b] = ['a', 'old', 'b'].map((id) => placeOf(id, now + seconds(30))) as [string, string, string];
     for (const [before, after] of [
       [a, ''],
@@ -177,7 +177,7 @@ describeOnMysql('a queue of mysql, as its statements leave it', (kind) => {
     }
   });
 
-  test('who leaves is told whether it had not expired, and whether others stand there', async () => {
+  test('a claim that leaves learns whether it had not expired, and whether others are in the queue', async () => {
     const [a, b] = [placeOf('a', now + seconds(30)), placeOf('b', now + seconds(30))];
     for (const [alive, until] of [
       [1, now + seconds(30)],

@@ -41,14 +41,14 @@ describeOnMysql('mysqlNamed', (kind) => {
     return granted;
   };
 
-  test('a killed connection is a lost hold, told at once, and the next holder has a higher token', async () => {
+  test('a killed connection is a lost hold, reported at once, and the next holder has a higher token', async () => {
     const holder = named(1);
     const claim = claimOf('killed');
     const before = new Set((await sessions()).map(({ id }) => id));
     const grant = (await holder.attempt(claim)) as Grant;
     const mine = (await sessions()).filter(({ id }) => !before.has(id));
     for (const { id } of mine) await host.pool().query(`KILL ${id}`);
-    await until('the loss is told', () => grant.lost!.aborted);
+    await until('the loss is reported', () => grant.lost!.aborted);
     expect(await holder.renew([claim])).toEqual(['gone']);
     expect(await holder.release(claim)).toMatchObject({ freed: false });
     const next = (await named().attempt(claimOf('killed'))) as Grant;
@@ -56,7 +56,7 @@ describeOnMysql('mysqlNamed', (kind) => {
     expect(next.token).toBeGreaterThan(grant.token);
   });
 
-  test('whoever stops waiting leaves neither a wait on the server nor a lock in the pool', async () => {
+  test('a claim that stops waiting leaves neither a wait on the server nor a lock in the pool', async () => {
     const [holder, waiter] = [named(), named(2)];
     const claim = claimOf('left');
     expect(await holder.attempt(claim)).toMatchObject({ granted: true });
@@ -117,21 +117,21 @@ describeOnMysql('mysqlNamed', (kind) => {
       await one.attempt(first);
       await two.attempt(second);
       let woken = (): void => {};
-      const told = new Promise<number>((resolve) => {
+      const notified = new Promise<number>((resolve) => {
         woken = () => resolve(performance.now());
       });
       await two.watch!(second, () => woken());
       await until('the server waits', async () => (await sessions()).some(({ info }) => /GET_LOCK/.test(info ?? '')));
       const start = performance.now();
       await one.release(first);
-      times.push((await told) - start);
+      times.push((await notified) - start);
       expect(await two.attempt(second)).toMatchObject({ granted: true });
       await two.release(second);
     }
     expect(median(times), 'median of the hand-overs, where core would ask after 2,000 ms').toBeLessThan(600);
   });
 
-  test('whoever loses its session ends no session of the server that came after', async () => {
+  test('a claim that loses its session ends no session of the server that came after', async () => {
     await using stack = new AsyncDisposableStack();
     const own = stack.use(await kind.start());
     const link = stack.use(await startProxy(own.port));
@@ -154,7 +154,7 @@ describeOnMysql('mysqlNamed', (kind) => {
     expect(grant.lost!.aborted, 'it is not known yet').toBe(false);
     await link.pass();
     link.cut();
-    await until('the loss is told', () => grant.lost!.aborted);
+    await until('the loss is reported', () => grant.lost!.aborted);
     await until('it can be had again', async () => (await holder.attempt(claimOf('before'))).granted);
     await new Promise((resolve) => setTimeout(resolve, 100));
     for (const connection of later) await connection.ping();
@@ -177,13 +177,13 @@ describeOnMysql('mysqlNamed', (kind) => {
     expect(pauses).toContain(10_000);
   });
 
-  test('the death of the server is told, and nothing throws', async () => {
+  test('the death of the server is reported, and nothing throws', async () => {
     const holder = named(2);
     const grant = (await holder.attempt(claimOf('down'))) as Grant;
     const waiting = claimOf('down');
     await holder.watch!(waiting, () => {});
     await host.server.kill();
-    await until('the loss is told', () => grant.lost!.aborted);
+    await until('the loss is reported', () => grant.lost!.aborted);
     await expect(holder.attempt(claimOf('other'))).rejects.toThrow();
     await host.server.restart();
     const next = (await named().attempt(claimOf('down'))) as Grant;
@@ -194,7 +194,7 @@ describeOnMysql('mysqlNamed', (kind) => {
 describeOnMysql('mysqlNamed where the server ends idle sessions after a second', (kind) => {
   const host = useServer(kind, { 'wait-timeout': '1', 'interactive-timeout': '1' });
 
-  test('a hold is kept alive, also where the pool has no connection left to look at the table anew', async () => {
+  test('a hold is kept alive, also where the pool has no connection left to look at the table again', async () => {
     let ahead = 0;
     const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
     const backend = mysqlNamed(host.pool({ connectionLimit: 1 }), { clock });

@@ -43,7 +43,7 @@ test('while nothing moves, a waiter looks less and less often, and four times a 
   expect(looks).toBeLessThan(60);
 });
 
-test('a line that moves is looked at often again, and the grant is heard', async () => {
+test('a queue that moves is looked at often again, and the grant arrives', async () => {
   await using poller = await scene('first', 'second');
   await poller.looksWithin(60_000);
   poller.state.ahead = ['second'];

@@ -55,7 +55,7 @@ describeOnMysql('a session of mysql, as statements see it', (kind) => {
     }
   });
 
-  test('what is open on a session is told apart', async () => {
+  test('the kinds of what is open on a session differ', async () => {
     const open = async () => {
       const [row] = await rows.query(`SELECT ${bare(sql.open)} AS open`);
       return row!.open === null ? null : Number(row!.open);
@@ -99,7 +99,7 @@ describeOnMysql('a named lock of mysql, as statements see it', (kind) => {
     expect(await freed(one), 'once it is free').toBeNull();
   });
 
-  test('who comes too late is told so, and has nothing', async () => {
+  test('an attempt that comes too late is refused as late, and has nothing', async () => {
     expect(await got(one, KEY, -seconds(1))).toBe(-1);
     expect(await mine(one)).toBeNull();
     expect(await got(other), 'it is free').toBe(1);

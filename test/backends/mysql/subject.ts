@@ -33,7 +33,7 @@ export function subject(name: string, host: Host, make: Make, options: PoolOptio
     apart: () => open('two'),
     timing: { ttl: 1_200, tolerance: 400 }, // many small statements on a disk that others use too
     faults: {
-      // A pool would connect anew, which the dead do not.
+      // A pool would connect again, which the dead do not.
       die: async (client) => {
         links.get(client)!.refuse();
         links.get(client)!.cut();

@@ -267,7 +267,7 @@ describeOn('postgres', 'advisory locks', () => {
     await Promise.all(sessions.map((session) => session.connect()));
     let turn = 0;
     const connect = (): PgClient => ({
-      processID: 1, // a pooler makes up the number that it tells
+      processID: 1, // a pooler makes up this number
       connect: async () => {},
       query: (asked) => sessions[turn++ % 2]!.query(asked),
       on: () => {},
@@ -359,7 +359,7 @@ describeOn('postgres', 'advisory locks', () => {
     await Promise.all([client.end(), other.end()]);
   });
 
-  test('a new session is told the time of the server in ms', async () => {
+  test('a new session gives the time of the server in ms', async () => {
     const [client] = (await drawers(1)) as [pg.Client];
     const now = async () => Number((await client.query('SELECT extract(epoch FROM clock_timestamp()) AS s')).rows[0].s);
     const before = await now();

@@ -9,7 +9,7 @@ const LAZY = { synchronous_commit: 'off', wal_writer_delay: '10s', wal_writer_fl
 
 describeOn('postgres', 'a server that does not wait for its disk', () => {
   for (const make of [postgres, postgresAdvisory]) {
-    test(`${make.name}: a token that was told is never given again, though the server is killed`, async () => {
+    test(`${make.name}: a token that was answered is never given again, though the server is killed`, async () => {
       await using own = await Database.start(LAZY);
       const backend = await own.open((pool) => make(pool));
       const holding = claimOf('held');

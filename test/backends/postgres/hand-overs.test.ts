@@ -35,7 +35,7 @@ describeOn('postgres', 'hand-overs over a long time', () => {
     const [session, old] = clients as [pg.Client, pg.Client];
     await old.query(snapshot);
 
-    /** Whoever waits comes after whoever holds; each statement in a transaction of its own. */
+    /** The claim that waits comes after the claim that holds; each statement in a transaction of its own. */
     const handOvers = (from: number, to: number) =>
       session.query(
         named(`DO $$ BEGIN

@@ -56,7 +56,7 @@ describeOn('postgres', 'the line in a table', () => {
     await backend.close();
   });
 
-  test('an admission while the LISTEN connection is away is heard as soon as it is back, and not by the poll', async () => {
+  test('an admission while the LISTEN connection is away is noticed as soon as it is back, and not by the poll', async () => {
     let away = false;
     const connect = () => {
       if (away) throw new Error('away');
@@ -275,7 +275,7 @@ describeOn('postgres', 'the line in a table', () => {
     const shared = new pg.Client({ connectionString: database.server.url, options: '-c statement_timeout=7s' });
     await shared.connect();
     const pooled = (): PgClient => ({
-      processID: 1, // a pooler makes up the number that it tells
+      processID: 1, // a pooler makes up this number
       connect: async () => {},
       query: (asked) => shared.query(asked),
       on: (event, listener) => shared.on(event as 'end', listener as () => void),

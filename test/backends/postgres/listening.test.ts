@@ -106,7 +106,7 @@ describeOn('postgres', 'who listens', () => {
     await waiter.close();
   });
 
-  test('over postgres.js, too, and its LISTEN again tells of a turn', async () => {
+  test('over postgres.js, too, and its next LISTEN notifies of a turn', async () => {
     const clock = new QuickLooks();
     await using clients = new AsyncDisposableStack();
     const sql = clients.adopt(postgresJs(database.server.url, { max: 2, onnotice: () => {} }), (own) => own.end());
@@ -129,7 +129,7 @@ describeOn('postgres', 'who listens', () => {
     await holder.close();
   });
 
-  test('check tells of many sessions that listen, and how many', async () => {
+  test('check reports many sessions that listen, and how many', async () => {
     const backend = await database.open((pool) => postgres(pool));
     const found = async () => (await backend.check!()).find(({ code }) => code === 'listeners');
     expect(await found()).toBeUndefined();

@@ -41,7 +41,7 @@ describeOn('postgres', 'servers that only look like PostgreSQL, and settings tha
     const shared = new pg.Client(database.server.url);
     await shared.connect();
     const pooled = (): PgClient => ({
-      processID: 1, // a pooler makes up the number that it tells
+      processID: 1, // a pooler makes up this number
       connect: async () => {},
       query: (asked) => shared.query(asked),
       on: () => {},
@@ -55,7 +55,7 @@ describeOn('postgres', 'servers that only look like PostgreSQL, and settings tha
     ] as const) {
       const backend = await database.open((pool) => postgres(pool, { connect: pooled, pooler }));
       await backend.setup();
-      await backend.check!(); // which opens what hears, if anything does
+      await backend.check!(); // which opens the connection that listens, if there is one
       expect(await listening(), `channels listened to with pooler: ${pooler}`).toBe(expected);
       await backend.close();
     }
@@ -108,7 +108,9 @@ describeOn('postgres', 'servers that only look like PostgreSQL, and settings tha
     const backend = await database.open((pool) => postgres(pool), {
       options: '-c search_path=filling,pg_catalog,public',
     });
-    await until('it is told', async () => (await backend.check!()).some(({ code }) => code === 'notification-queue'));
+    await until('it is reported', async () =>
+      (await backend.check!()).some(({ code }) => code === 'notification-queue'),
+    );
     await backend.close();
   });
 });

@@ -35,18 +35,18 @@ describeOn('postgres', 'a connection of the pool on which the application left a
     ['open', 'BEGIN'],
     ['open, with a snapshot of its own', 'BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT 1'],
     ['failed', 'BEGIN; SELECT 1 / 0'],
-  ])('no grant is told that a rollback could take away: %s', async (_, begin) => {
+  ])('no grant is answered that a rollback could take away: %s', async (_, begin) => {
     const { backend, leaveOpen } = await opened();
     for (const claim of [claimOf(fresh()), claimOf(fresh())]) {
       await leaveOpen(begin);
       const first = await backend.attempt(claim);
       expect(first, 'another connection does for it').toMatchObject({ granted: true });
-      expect(await seen(claim.key), 'a grant that is told of is committed').toBe(true);
+      expect(await seen(claim.key), 'a grant that is answered is committed').toBe(true);
       await leaveOpen(begin);
       expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
       await leaveOpen(begin);
       expect(await backend.release(claim)).toEqual({ freed: true });
-      expect(await seen(claim.key), 'a release that is told of is committed').toBe(false);
+      expect(await seen(claim.key), 'a release that is answered is committed').toBe(false);
     }
     await backend.close();
   });

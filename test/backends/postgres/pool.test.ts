@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { postgres, postgresAdvisory } from '../../../src/backends/postgres/index.ts';
 
-test('many backends over one pool are no leak to Node, hear its errors to the last, and leave no listener', async () => {
+test('many backends over one pool are no leak to Node, listen for its errors to the last, and leave no listener', async () => {
   const pool = new pg.Pool(); // nothing is asked of it
   const many = Array.from({ length: EventEmitter.defaultMaxListeners }, () => [postgres(pool), postgresAdvisory(pool)]);
   const [last, ...others] = many.flat();

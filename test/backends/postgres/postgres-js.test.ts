@@ -41,7 +41,7 @@ describeOn('postgres', 'over postgres.js', () => {
     expect(await one.backend.release(claim)).toEqual({ freed: true });
   });
 
-  test('its own LISTEN tells a waiter of its turn, also after the server has ended that connection', async () => {
+  test('its own LISTEN notifies a waiter of its turn, also after the server has ended that connection', async () => {
     await using one = opened();
     await using two = opened();
     const listening = async () =>
@@ -49,8 +49,8 @@ describeOn('postgres', 'over postgres.js', () => {
     for (const key of ['first', 'second']) {
       const [holder, waiter] = [claimOf(key), claimOf(key)];
       await one.backend.attempt(holder);
-      let told = Promise.withResolvers<unknown>();
-      await using _ = await two.backend.watch!(waiter, (grant) => told.resolve(grant));
+      let notified = Promise.withResolvers<unknown>();
+      await using _ = await two.backend.watch!(waiter, (grant) => notified.resolve(grant));
       expect(await two.backend.attempt(waiter)).toMatchObject({ granted: false, ahead: 1 });
       await until('it listens', async () => (await listening()).length === 1);
       if (key === 'second') {
@@ -58,9 +58,9 @@ describeOn('postgres', 'over postgres.js', () => {
         await one.sql`SELECT pg_terminate_backend(${before})`;
         await until('it listens again', async () => (await listening()).some((pid) => pid !== before));
       }
-      told = Promise.withResolvers<unknown>();
+      notified = Promise.withResolvers<unknown>();
       await one.backend.release(holder);
-      expect(await settleWithin('the message', told.promise)).toMatchObject({ granted: true });
+      expect(await settleWithin('the message', notified.promise)).toMatchObject({ granted: true });
       await two.backend.release(waiter);
     }
   });
@@ -92,7 +92,7 @@ describeOn('postgres', 'over postgres.js', () => {
   test('advisory locks, a transaction and a reserved connection are refused, and the reason says what to do', async () => {
     await using one = opened();
     expect(() => postgresAdvisory(one.sql as never)).toThrow(
-      /sessions that tell when they end.*postgres\.js.*use postgres\(\)/,
+      /sessions that report their end.*postgres\.js.*use postgres\(\)/,
     );
     const reserved = await one.sql.reserve();
     expect(() => postgres(reserved as never)).toThrow(/need a pool/);

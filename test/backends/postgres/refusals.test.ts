@@ -106,7 +106,7 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('check says what rights are missing, and that nothing is heard', async () => {
+  test('check says what rights are missing, and that no notification arrives', async () => {
     const owner = await database.open((pool) => postgres(pool, { prefix: 'poor' }));
     await owner.setup();
     await database.sql(

@@ -5,7 +5,7 @@ import { REVISION } from '../../../src/backends/postgres/schema.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { claimOf, Database } from './database.ts';
 
-test('whoever changes the scripts raises the revision, or the change would never reach a database that is set up', () => {
+test('a change of the scripts raises the revision, or the change would never reach a database that is set up', () => {
   const digest = createHash('sha256')
     .update(setupScript().replaceAll(`revision ${REVISION}`, ''))
     .digest('hex');
@@ -26,7 +26,7 @@ describeOn('postgres', 'functions of another revision', () => {
       `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('${name}'::regproc), '-- holdfast revision ${REVISION}', '${by}'); END $$`,
     );
 
-  test('a newer one is left as it is, by setup() and by its script, and check tells of it', async () => {
+  test('a newer one is left as it is, by setup() and by its script, and check reports it', async () => {
     const names = { prefix: 'newer' };
     await database.admin.query(setupScript(names));
     for (const { proname } of await database.sql("SELECT proname FROM pg_proc WHERE proname LIKE 'newer_%'"))
@@ -41,7 +41,7 @@ describeOn('postgres', 'functions of another revision', () => {
     await backend.close();
   });
 
-  test('check tells of a function that somebody changed, and setup() puts it right', async () => {
+  test('check reports a function that somebody changed, and setup() puts it right', async () => {
     const names = { prefix: 'changed' };
     const backend = await database.open((pool) => postgres(pool, names));
     await backend.setup();

@@ -33,11 +33,12 @@ describeOn('postgres', 'a first use', () => {
   test.each([
     postgres,
     postgresAdvisory,
-  ])('%o tells once what it made, and where; setup() tells nothing', async (make) => {
+  ])('%o reports once what it made, and where; setup() reports nothing', async (make) => {
     await using database = await Database.start();
-    const told: string[] = [];
-    const hear = ({ code, message }: Error & { code?: string }) => code === 'HOLDFAST_SETUP' && told.push(message);
-    process.on('warning', hear);
+    const warnings: string[] = [];
+    const onWarning = ({ code, message }: Error & { code?: string }) =>
+      code === 'HOLDFAST_SETUP' && warnings.push(message);
+    process.on('warning', onWarning);
     try {
       const locks = async (schema: string) => {
         const backend = await database.open((pool) => make(pool, { schema }));
@@ -48,11 +49,11 @@ describeOn('postgres', 'a first use', () => {
       await locks('asked');
       for (let n = 0; n < 2; n++) await locks('unasked');
       await new Promise(setImmediate);
-      expect(told).toEqual([expect.stringMatching(/made its .*in the schema "unasked" of this database/)]);
+      expect(warnings).toEqual([expect.stringMatching(/made its .*in the schema "unasked" of this database/)]);
       const mine = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace";
       expect(await database.sql(mine), 'nothing is among the tables of others').toEqual([]);
     } finally {
-      process.off('warning', hear);
+      process.off('warning', onWarning);
     }
   });
 });
@@ -73,7 +74,7 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
   /** Tables of its own for each run of a test. */
   const fresh = (): { prefix: string } => ({ prefix: `t${systemClock.id()}` });
 
-  test('every right that is missing is told, and nothing else: what is not there by its name alone', () =>
+  test('every right that is missing is reported, and nothing else: what is not there by its name alone', () =>
     onOne(async (client) => {
       const names = fresh();
       const { prefix } = names;
@@ -114,7 +115,7 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
       expect(await missing(), 'without a function').toEqual([`EXECUTE on holdfast.${prefix}_renew(json)`]);
     }));
 
-  test('the oldest transaction and those who listen are of this database, and replicas are told of that follow asynchronously', () =>
+  test('the oldest transaction and those who listen are of this database, and replicas are reported that follow asynchronously', () =>
     onOne(async (client) => {
       // What the server would have to be made to do for minutes is written down, in views that are found first.
       const schema = `s${systemClock.id()}`;
@@ -138,7 +139,7 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
       expect({ replicas: Number(replicas), replica_names }).toEqual({ replicas: 3, replica_names: 'first, second' });
     }));
 
-  test('a function that somebody changed is told of, also where a copy of it as it was lies beside', async () => {
+  test('a function that somebody changed is reported, also where a copy of it as it was lies beside', async () => {
     const names = fresh();
     const name = `${names.prefix}_release`;
     const backend = await database.open((pool) => postgres(pool, names));
@@ -181,16 +182,16 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
     );
     const backend = await database.open((pool) => postgres(pool, names));
     const found = (await Promise.all(['a', 'b'].map((prefix) => listOf(backend.inspect!(prefix))))).flat();
-    const told = (key: string, held: boolean, position: number, token: bigint) => ({
+    const listed = (key: string, held: boolean, position: number, token: bigint) => ({
       ...{ key, label: 'me', held, position, token },
     });
     expect(found.map(({ key, label, held, position, token }) => ({ key, label, held, position, token }))).toEqual([
-      told('a', true, 0, 11n),
-      told('a', true, 1, 12n),
-      told('a', false, 2, 13n),
-      told('aa', true, 0, 5n),
-      told('b', true, 0, 9n),
-      told('b', false, 1, 10n),
+      listed('a', true, 0, 11n),
+      listed('a', true, 1, 12n),
+      listed('a', false, 2, 13n),
+      listed('aa', true, 0, 5n),
+      listed('b', true, 0, 9n),
+      listed('b', false, 1, 10n),
     ]);
     for (const { since, remaining } of found) {
       expect(since).toBeGreaterThanOrEqual(3_600_000);
