@@ -9,6 +9,7 @@ import {
   postgres,
   postgresAdvisory,
 } from '../../../src/backends/postgres/index.ts';
+import { SHARED } from '../../../src/core/contract/admission.ts';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
@@ -22,7 +23,7 @@ const hasty: Clock = { ...systemClock, after: (ms, fn, background) => systemCloc
 /** A key of its own for each test: they run on one server. */
 const fresh = (): string => `key ${systemClock.id()}`;
 
-describeOn('postgres', 'the line in a table', () => {
+describeOn('postgres', 'the queue in a table', () => {
   let database: Database;
   beforeAll(async () => {
     database = await Database.start();
@@ -149,6 +150,17 @@ describeOn('postgres', 'the line in a table', () => {
     expect(await joined).toMatchObject({ granted: false, ahead: 1 });
     expect(await renewed).toEqual([{ validFor: holder.ttl }]);
     expect(await backend.release(holder)).toEqual({ freed: true });
+    await backend.close();
+  });
+
+  test('a hold that is renewed for a shorter time makes way when that time is over, also if it stood beside another', async () => {
+    const backend = await open();
+    const key = fresh();
+    const [one, other] = [claimOf(key, SHARED), claimOf(key, SHARED)];
+    for (const reader of [one, other]) expect(await backend.attempt(reader)).toMatchObject({ granted: true });
+    await backend.release(other);
+    expect(await backend.renew([{ ...one, ttl: 100 }])).toEqual([{ validFor: 100 }]);
+    await until('it makes way', async () => (await backend.attempt(claimOf(key, { queue: false }))).granted);
     await backend.close();
   });
 
