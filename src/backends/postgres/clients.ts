@@ -12,7 +12,7 @@ export interface SqlFunction {
   ): PromiseLike<{ unlisten(): unknown }>;
   reserve(): unknown;
   readonly options: {
-    /** Of Bun, which also has adapters for MySQL and SQLite. */
+    /** Only Bun has this property. It also has adapters for MySQL and SQLite. */
     readonly adapter?: string;
     readonly transform?: { readonly column?: { readonly from?: unknown } };
   };

@@ -17,14 +17,14 @@ export const MAX_VALUE_BYTES = 65_536;
 /** The value and the attempts of a key, stored beside its queue. Times are of the engine's clock, ms. */
 export interface KeyRecord {
   /**
-   * Of the holds of claims that count (`ValueCondition.counts`), begun since a value was last stored: their number, the token and the mark of
-   * the last one, and until when they count.
+   * The holds of claims that count (`ValueCondition.counts`), begun since a value was last stored: their number, the token and the mark of the
+   * last one, and until when they count.
    */
   readonly attempts: number;
   readonly begun: bigint;
   readonly mark: string;
   readonly counts: number;
-  /** Of the value, if one was stored: the token of the hold that stored it, when its age begins, and until when it is valid. */
+  /** The value, if one was stored: the token of the hold that stored it, when its age begins, and until when it is valid. */
   readonly token: bigint;
   readonly at: number;
   readonly until: number;
