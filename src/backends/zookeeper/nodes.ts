@@ -1,5 +1,5 @@
 import type { Hints } from '../../core/index.ts';
-import { type KeyRecord, recordWith, storedValueIn, overAt, readRecord, writeRecord } from '../shared/record.ts';
+import { type KeyRecord, overAt, readRecord, recordWith, storedValueIn, writeRecord } from '../shared/record.ts';
 import { encodeKey } from './names.ts';
 import type { Settings } from './options.ts';
 import type { ZooKeeperConnection } from './wire/connection.ts';
