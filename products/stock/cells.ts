@@ -61,7 +61,10 @@ export class Cells {
     return decodeURIComponent(this.product);
   }
 
-  /** Called first: says which product of the name is meant. @returns false where another one is meant already */
+  /**
+   * Sets which product of this name is meant. It is called before all other methods.
+   * @returns false if another product of this name was set before
+   */
   bind(identity: string): boolean {
     const address = addressOf(this.product, identity);
     this.#address ??= address;
@@ -122,7 +125,7 @@ export interface Audit extends Omit<Levels, 'segments'> {
   readonly put: number;
   /** Units that can be bought, over all segments. */
   readonly segments: number;
-  /** On the way between two cells: in the journal of one, and not yet in the other. */
+  /** Units on the way between two cells: in the journal of one, and not yet in the other. */
   readonly transit: number;
   /** segments + reserve + transit + reserved + sold = put, each cell's own books are right, and the requests add up to them. */
   readonly right: boolean;

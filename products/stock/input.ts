@@ -86,7 +86,7 @@ export interface CheckedOrder {
   readonly id: string;
   /** The request may have been made before. */
   readonly repeats: boolean;
-  /** The name that chooses its segment; undefined: the segments take turns. */
+  /** The name that decides which segment serves the order; undefined: the segments take turns. */
   readonly routed: string | undefined;
   readonly ttl: number;
   /** When it was made, by the machine's clock. ms. */

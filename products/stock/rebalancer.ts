@@ -18,7 +18,7 @@ export interface Rebalancing {
   readonly batch?: number;
   /** Pause between two looks. Default 1 s. */
   readonly every?: Duration;
-  /** When the reserve is empty and the segments run low, go on with fewer of them. Default false. */
+  /** Whether fewer segments are used when the reserve is empty and the segments run low. Default false. */
   readonly merge?: boolean;
   /** Ends it. */
   readonly signal?: AbortSignal;

@@ -46,7 +46,7 @@ export interface Timing {
   readonly tolerance?: number;
 }
 
-/** Ways to disturb a client that `open` gave. A case that needs a missing one attempts nothing and says so. */
+/** Ways to disturb a client that `open` gave. If one is missing, a case that needs it attempts nothing and says so. */
 export interface Faults {
   /** Breaks the client's connections without a goodbye, as the death of a process does. */
   die?(client: Backend): Promise<void>;
@@ -67,7 +67,7 @@ const MAX_CLEAN_UP_MS = 5_000;
 /** Short pauses, so that engines without wake-ups do not make the suite slow. */
 const SPIN = { pause: 2, bound: 20 };
 
-/** The place where a case attempts a law: two clients of one engine, a key of its own, and the claims for it. */
+/** What a case works with: two clients of one engine, a key that no other case uses, and the claims for this key. */
 export class Scene {
   readonly subject: Subject;
   /** Like those of two processes. */

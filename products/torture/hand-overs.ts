@@ -19,8 +19,8 @@ const MAX_HAND_OVER_MS = 250;
 /** Round trips that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
 const ROUND_TRIPS = 6;
 /**
- * How many steps of a hand-over may each be as late as the latest timer or answer of that time. So a busy machine is not taken for an engine
- * that does not notify.
+ * A hand-over may take longer by this many times the longest delay of a timer or an answer at that time: several steps
+ * of it may each be so late. So a busy machine is not taken for an engine that does not notify.
  */
 const LATE_STEPS = 3;
 /** Time between two looks at how late the machine and the engine are. */

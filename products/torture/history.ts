@@ -32,7 +32,7 @@ export interface RecordedHold {
   freed?: number;
   /** When the register accepted its first write. */
   claimed?: number;
-  /** The writes after that, and those that were refused. */
+  /** All other writes, accepted or refused. */
   readonly writes: { readonly at: number; readonly accepted: boolean }[];
 }
 

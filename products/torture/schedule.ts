@@ -30,7 +30,7 @@ export interface ScheduleOptions {
 /** Faults and quiet judging take turns. */
 const STORM_MS = 40_000;
 const QUIET_MS = 7_000;
-/** The run begins without faults, to see how it goes then. */
+/** How long the run goes without faults at its beginning, at most: to see how it goes without them. */
 const MAX_CALM_MS = 4_000;
 /** The time between two faults of up to four processes. With more processes it is shorter, so that each of them is hit as often. */
 const [MIN_GAP_MS, MAX_GAP_MS] = [80, 500];

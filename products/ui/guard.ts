@@ -85,7 +85,10 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 /** Compares in a time that says nothing about the token. */
 const same = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token));
 
-/** The page loads and asks only what this server sends. Nobody frames it, and no text becomes a script. */
+/**
+ * The page may load files and data only from this server. No page may show it in a frame, and no text becomes a
+ * script.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -91,7 +91,7 @@ export function unreachable(address: Address, error: unknown): LockError {
   );
 }
 
-/** Those of these parameters that the URL has. */
+/** Gives the named parameters, without those that the URL does not have. */
 export const pick = <N extends string>({ params }: Address, ...names: readonly N[]): Partial<Record<N, string>> =>
   Object.fromEntries(names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : []))) as Partial<
     Record<N, string>

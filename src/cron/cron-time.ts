@@ -10,7 +10,10 @@ export interface CronTimeLike {
   getNextDateFrom(start: Date, zone?: string): { toMillis(): number };
 }
 
-/** How far to look back, ms, up to eight years: from near to far, since the near past has few times of a schedule. */
+/**
+ * How far to look back, ms: first 2 s, then further each time, up to eight years. A short span has few times of a
+ * schedule, so it is searched fast.
+ */
 const REACHES_MS = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 
 /**

@@ -55,8 +55,9 @@ function plain(noise: string): string {
 }
 
 /**
- * The parts between the commas of the first outermost round brackets: `[computed(1)](a, b = [1, 2])`. Undefined if no space
- * follows the brackets: every compiler and formatter puts one there, and no minifier does.
+ * Splits the text in the first outermost round brackets at its commas: `[computed(1)](a, b = [1, 2]) {` gives `a` and
+ * `b = [1, 2]`. Undefined if no space follows the brackets: every compiler and formatter puts one there, and no
+ * minifier does.
  */
 function listOf(text: string): string[] | undefined {
   const pieces = [''];

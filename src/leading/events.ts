@@ -1,7 +1,10 @@
 import { channel } from 'node:diagnostics_channel';
 import { type EVENT_VERSION, printable } from '../core/index.ts';
 
-/** Why a term ended. `settled`, `failed`: its function did. `stopped`: the signal of `run`. `resigned`: `resign()`. */
+/**
+ * Why a term ended. `settled`, `failed`: its function settled, or failed. `stopped`: the signal of `run` aborted.
+ * `resigned`: `resign()` was called.
+ */
 export type TermEnd = 'settled' | 'failed' | 'lost' | 'stopped' | 'resigned';
 
 /** What happened to one candidate. */

@@ -116,7 +116,7 @@ function kindOf(value: unknown): string {
 /** Whether an instance without members of its own has a state that does not show: a Promise, or a class with private fields. */
 function hides(value: object): boolean {
   const kind: object | null = Object.getPrototypeOf(value);
-  // Only Object.prototype, of any realm, has no prototype.
+  // A prototype that has no prototype itself is Object.prototype, of this or another realm.
   if (!kind || !Object.getPrototypeOf(kind)) return false;
   return Object.getOwnPropertyNames(kind).length > 1 || hides(kind);
 }

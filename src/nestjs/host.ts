@@ -51,7 +51,7 @@ export const addRole = (method: (...args: never[]) => unknown, role: Role): void
 /** The state of a candidate. `overdue`: its term ended long ago, and its method has not settled. */
 export type CandidateState = 'waiting' | 'leading' | 'overdue';
 
-/** A method that stands for an election. */
+/** A method that takes part in an election. */
 interface Candidate {
   /** The name of the election. */
   readonly name: string;

@@ -9,7 +9,7 @@ export interface LocksModuleOptions {
   readonly backend?: Backend;
   /** Locks that you made elsewhere. */
   readonly locks?: Locks;
-  /** The options of every lock. With `url` or `backend`. */
+  /** The default options of all locks. Give them only with `url` or `backend`: `locks` have their own. */
   readonly defaults?: LocksDefaults;
   /**
    * How long a shutdown waits for leading and scheduled methods to settle, before connections close. Default 10 s, at most an

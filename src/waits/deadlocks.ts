@@ -2,7 +2,7 @@ import { ArrivalQueue, type Demand, quoted } from '../core/index.ts';
 import { type ClaimQueues, enclosingOf, queuesAmong, type WaitsClaim } from './claims.ts';
 import { edgesAmong } from './edges.ts';
 
-/** Claims of which each can go on only after another one of them. */
+/** Claims that wait for each other: each can go on only after another one of them. */
 export interface Deadlock {
   /** The ids of all of them. */
   readonly claims: readonly string[];

@@ -186,7 +186,7 @@ export const memo: Command = {
   run(args) {
     const [own, rest] = split(args);
     if (own.includes('--list')) return listMemos.run(args);
-    // Before a command to run, it is a key like others.
+    // If a command to run follows, `forget` is a key like any other.
     return (own.includes('forget') && own.length > 1 && rest.length === 0 ? forgetMemo : runMemo).run(args);
   },
 };

@@ -137,7 +137,8 @@ class Mongo implements Backend {
     const onChange = (document?: QueueRecord): void => {
       const isNews = document !== undefined && hasNews(document);
       const mine = document?.v === FORM ? queueOf(document).find(claim.id) : undefined;
-      // Silent while the claim still waits. If it seems to hold, it is woken without a grant: the hold may be at its end, so it attempts again.
+      // While the claim still waits, it is not woken. If it seems to hold, it is woken without a grant, and attempts
+      // again: the hold may be about to expire.
       if (!mine || mine.held || isNews) wake();
     };
     return this.#listen(this.#changes, claim, onChange);

@@ -43,9 +43,10 @@ export function flawOf(answer: Attempt | undefined): string | undefined {
 }
 
 /**
- * Explains why a ballot was lost. The claim is refused if enough nodes answered that the others could not have changed the outcome.
- * @throws LockError if too many nodes will never vote. If too many nodes cannot vote for now, the error names each node and its
- * answer. A node that may still answer is not counted as failed
+ * Explains why a ballot was lost. The claim is refused if at least a majority of the nodes did not fail. A node that
+ * may still answer is not counted as failed.
+ * @throws LockError if too many nodes will never vote. If too many nodes cannot vote for now, the error names each node
+ * and its answer
  */
 export function refusalOf(key: string, { nodes, majority }: QuorumContext, answers: readonly NodeAnswer[]): Attempt {
   const failed = answers.flatMap((each) => (each.kind === 'no' && each.why instanceof Error ? [each.why] : []));

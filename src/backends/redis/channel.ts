@@ -7,7 +7,7 @@ const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 
 export interface ChannelNeeds {
-  /** Gives a name for the channel. If names have to fit a server, each call gives another one. */
+  /** Gives a name for the channel. If the name must belong to one server, each call gives a different name. */
   name(): string;
   listen(channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /** Calls back at each new connection of the client. Undefined if that cannot lead to another server. */

@@ -192,7 +192,7 @@ class ChosenDatabase {
 
   #isConfirmed(database: number): boolean {
     const { stream, status } = this.#client;
-    // Until the client is connected again it has the old stream, and commands that are sent then wait for the new one.
+    // While the client connects again, `stream` is still the old stream, but new commands wait for the new stream.
     return status === 'ready' && this.#confirmed?.stream === stream && this.#confirmed?.database === database;
   }
 

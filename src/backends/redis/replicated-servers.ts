@@ -58,7 +58,8 @@ export class ReplicatedServers implements ScriptServers {
       if (isReply(error, 'NOPERM')) throw error; // the refusal is about a key, not about the connection
       this.#forget(node, connection);
       connection.end.abort();
-      // The client learns where a slot has moved only from its own commands, and a process that only renews sends none over it.
+      // The client learns only from its own commands where a slot has moved. A process that only renews sends no
+      // command over the client. So `find` sends one.
       if (isReply(error, 'MOVED')) this.#shards.find(requests[0]!).catch(() => {});
       throw error;
     } finally {

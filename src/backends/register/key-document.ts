@@ -200,7 +200,7 @@ class Room {
   #took = 0;
   #end = 0;
 
-  /** @returns how long to wait before a change of this version, ms */
+  /** @param version the version that the change replaces @returns how long to wait before the change, ms */
   pause(version: string | undefined, now: number): number {
     if (this.#inARow < MAX_WRITES_IN_A_ROW || version !== this.#version) return 0;
     return Math.max(0, this.#end + ROOM_FACTOR * this.#took - now);

@@ -68,7 +68,7 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
   return undefined;
 }
 
-/** @returns whether two writes both made one object */
+/** @returns whether the store let two writes at the same time both create the same object */
 async function races(calls: Calls): Promise<boolean> {
   const race = async (name: string): Promise<boolean> => {
     const write = writing(calls, name);

@@ -98,7 +98,8 @@ export async function watchObstacle(
       continue;
     }
     const node = await read(connection, `${parent}/${behind.name}`, watcher);
-    // A permit that was written is admitted, maybe since before this watch. So the queue is listed once more, after the watch was set.
+    // A permit whose node was written is admitted. The write may have come before this watch was set. So the queue is
+    // listed once more.
     if (node && (!relayed || node.stat.version === 0 || written === behind.name)) return undefined;
     written = node && behind.name;
     place.refusal = undefined;

@@ -47,7 +47,10 @@ export class OwnNodes {
     if (!this.#own.has(id) && !this.#doubts.has(id)) this.#unsent.add(id);
   }
 
-  /** Forgets a claim that has only waited for a connection. @returns whether it was one, so that there is surely no node of it */
+  /**
+   * Forgets a claim that has only waited for a connection.
+   * @returns true if the claim has only waited: then it surely has no node
+   */
   endUnsent({ id }: Handle): boolean {
     return this.#unsent.delete(id);
   }

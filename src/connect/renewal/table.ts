@@ -20,7 +20,7 @@ const COLUMNS = [
   'interval',
   'until',
   'length',
-  /** The generation of a renewal that is on its way, or whose outcome is unknown. */
+  /** The generation of the hold whose renewal is on its way, or has an unknown outcome; 0: there is none. */
   'asking',
   'confirmed',
   'confirmedAt',

@@ -170,8 +170,8 @@ export type Refusal = {
   readonly mark?: string;
 };
 /**
- * Notifies a waiting claim that it may be its turn. It may bring the grant; or a value that was stored: if that answers the claim, core
- * withdraws it.
+ * Notifies a waiting claim that it may be its turn. The call may bring the grant or a stored value. If the value
+ * answers the claim, core withdraws the claim.
  */
 export type Wake = (grant?: Grant, left?: StoredValue) => void;
 

@@ -3,8 +3,8 @@ import { invalid, shown } from './errors.ts';
 type Unit = 'ms' | 's' | 'm' | 'h' | 'd';
 
 /**
- * A number of milliseconds, or a string such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. Text from a configuration, whose form is
- * not known before it is read, becomes one by `duration(text)`.
+ * A number of milliseconds, or a string such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. For text from a
+ * configuration, whose form TypeScript cannot know, use `duration(text)`.
  */
 export type Duration = number | `${number}${Unit}` | `${number} ${Unit}`;
 

@@ -135,8 +135,8 @@ export interface RegisterStore {
   /** Removes what is there: a hint that is over. Without this method an empty hint stays. */
   remove?(key: string): Promise<void>;
   /**
-   * For so many ms what is written stays there, where the store removes it by itself then; undefined: for good. It is asked once, before the
-   * first lock, and no lease may be as long.
+   * Gives the time after which the store removes by itself what was written, ms; undefined: never. It is asked once,
+   * before the first lock. Every lease must be shorter.
    */
   keeps?(): Promise<number | undefined>;
   /** Tells what else endangers locks there. */

@@ -1,6 +1,6 @@
 import type { LockError } from './errors.ts';
 
-/** The mark of a claim of which others see nothing. */
+/** The `mark` of a claim that shows nothing to other processes. */
 export const NO_MARK = '-';
 
 /** Says that a value under the key of a claim may be as good to it as the lock. */
@@ -20,7 +20,7 @@ export interface ValueCondition {
 export interface NewValue {
   /** Up to `Traits.values.maxBytes` bytes of well-formed text. */
   readonly text: string;
-  /** The time for which it stays, ms. */
+  /** How long the value is kept, ms. */
   readonly ttl: number;
   /** The engine gives it an age of 0, so that it answers every claim that asks. Default false. */
   readonly ageless?: boolean;

@@ -39,7 +39,7 @@ const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 export class Listener {
   /** The grant that the engine sent by itself. */
   grant: Grant | undefined;
-  /** The value that the engine sent by itself, as a refusal has it. */
+  /** The value that the engine sent by itself, in a refusal, as an attempt would return it. */
   answer: Refusal | undefined;
   readonly #backend: Backend;
   readonly #clock: Clock;

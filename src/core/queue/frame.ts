@@ -36,7 +36,7 @@ export class Frame {
   #parent: Frame | undefined;
   /** The queue of the callers that re-enter. Most frames have no such callers. */
   #children: ArrivalQueue<AcquireRequest> | undefined;
-  /** How many functions of `run` are inside that have re-entered. */
+  /** How many functions of `run` have re-entered this frame and are still running. */
   #running = 0;
   #ended = false;
 

@@ -151,7 +151,10 @@ export class HeldLease implements AnyLease {
     return { key, held, remaining, ...(token !== undefined && { token: `${token}` }) };
   }
 
-  /** Releases as if it had not been granted: without `minHold`. A hold that other callers are in stays as it is. */
+  /**
+   * Releases the lease without `minHold`, as if the lease had not been granted. If other callers share the hold,
+   * `minHold` stays.
+   */
   undo(): Promise<boolean> {
     if (this.#hold.users === 1) this.#hold.timing.dropMinHold();
     return this.release();

@@ -144,7 +144,7 @@ export class KeyHolds implements HoldKeeper {
     this.leave(hold.owner);
   }
 
-  /** @param outage the outage that the next caller would meet, too */
+  /** @param outage the outage that this request met; the claim of the next request begins with it */
   leave(request: HoldOwner, outage?: Outage): void {
     (this.apart as Set<HoldOwner>).delete(request);
     for (const next of this.queue.leave(request)) void this.serve(next, claimFor(next, outage));

@@ -83,7 +83,10 @@ export class Outage {
     return Math.max(this.#since, began) + MAX_OUTAGE_MS;
   }
 
-  /** Shortens a pause so that the last attempt is sent no later than at the limit, and ends within the limit of a call. */
+  /**
+   * Shortens a pause, so that the last attempt is sent at `limit` at the latest. That attempt then takes at most the
+   * time limit of a call.
+   */
   limited(pause: number, began: number, now: number): number {
     return Math.min(pause, Math.max(1, this.limit(began) - now));
   }

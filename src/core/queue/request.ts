@@ -41,7 +41,7 @@ export class AcquireRequest implements Claimant, QueueMember {
   traceparent: string | undefined;
   /** Undefined once the request is settled, so that a hold does not keep the frames around it alive. */
   #around: HoldsAround | undefined;
-  /** Ends the wait inside of each hold around the caller. */
+  /** For each hold around the caller, a function that tells the hold that the caller no longer waits. */
   #endWaits: readonly (() => void)[] = NO_ITEMS;
   /** Gives the hold, or undefined where the caller does not wait and was refused. */
   readonly outcome: Promise<Hold | undefined>;

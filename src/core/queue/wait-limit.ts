@@ -21,7 +21,7 @@ interface LimitedRequest {
   readonly events: { readonly context: { readonly engine: Engine } };
 }
 
-/** Calls `giveUp` with the error at the end of the wait. @returns a function that ends that */
+/** Calls `giveUp` with the error at the end of the wait. @returns a function that cancels this */
 export function limitWait(request: LimitedRequest, giveUp: (error: LockError) => void): Cancel {
   const { key, events, terms, began } = request;
   const { engine } = events.context;

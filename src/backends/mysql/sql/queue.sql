@@ -57,8 +57,8 @@ WHERE name = :name
   AND LAST_INSERT_ID(IF(queue = '', {next}, 0)) >= 0
 
 -- name: exchange
--- A hold that has not expired leaves, and another claim joins the queue at its end in the same step. With two statements, a crowd in one
--- process has half as many hand-overs.
+-- A hold that has not expired leaves the queue, and another claim joins at the end of the queue in the same step. With
+-- two statements instead of one, many callers in one process would have half as many hand-overs.
 -- :gone (`@id ` of the hold), the rest as in `join`
 -- Result: no row is changed if the hold is not there, the other claim is too late, or the queue has no room.
 --         insertId: the token, if the other claim is alone in the queue; else 0, and the queue has to be read.

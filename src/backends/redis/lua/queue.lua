@@ -22,7 +22,7 @@ local function queue_rule()
   local SILENCE_US = 6000000
   -- The most holders that one script counts again.
   local MAX_RECOUNTED = 500
-  -- The most capacities that are counted separately.
+  -- How many capacities are counted separately at most. If there are more, the two largest are counted as one.
   local MAX_CAPACITIES = 8
   -- The expiry of the keys is moved in steps of this.
   local SPARE_MS = 300000

@@ -32,7 +32,8 @@ local time = tonumber(now)
 -- @include attempt
 -- @include release
 -- @include value
--- The token of the first hold. An earlier hold, which failed or died, may have set the mark.
+-- The token of the hold that stands first. The stored mark counts only if this hold has set it: it may be left from an
+-- earlier hold, which failed or died.
 local function first_of(key)
   local value = redis.call('GET', key)
   if kind_of(value) == $sole then return value:sub($sole.token) end
