@@ -1,4 +1,4 @@
-/** What an engine is written with: `Backend` is the contract, and the rest is what it asks for and gives. */
+/** What is needed to write an engine: `Backend` is the contract; the others are its parameters and results, and helpers. */
 export {
   ALL_UNITS,
   type Attempt,

@@ -50,9 +50,9 @@ const INSPECT_OPTIONS = namesOf<Listing>({ exact: true, progress: true });
 
 /**
  * Locks on one engine.
- * @param defaults options of every lock made from it
+ * @param defaults options of every lock of these `Locks`
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` on a Node.js that is too old
- * @example await using locks = createLocks(memory(), { wait: '5s' }); // its end does the same as locks.close()
+ * @example await using locks = createLocks(memory(), { wait: '5s' }); // the end of the block closes them
  */
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
   checkPlatform();
@@ -70,7 +70,7 @@ function checkPlatform(): void {
 
 const runtimes = new WeakMap<object, LockRuntime>();
 
-/** @internal Gives what all locks of one `Locks` share. @param taker the name of the caller, for the error */
+/** @internal Gives the runtime of these `Locks`. @param taker the name of the caller, for the error */
 export function runtimeOf(locks: Locks, taker: string): LockRuntime {
   const runtime = runtimes.get(Object(locks));
   if (runtime) return runtime;
@@ -99,7 +99,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * One holder at a time.
+   * A lock with one holder at a time.
    * @example await locks.mutex('order:42').run((lease) => writeOrder(lease.token));
    */
   mutex(key: string, options?: LockOptions): Mutex {
@@ -107,7 +107,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Many readers, or one writer.
+   * A lock with many readers, or one writer.
    * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot share
    * @example await locks.rwLock('config').read.run((lease) => rebuild(lease.signal));
    */
@@ -116,7 +116,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * So many permits at a time.
+   * A lock with a number of permits.
    * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot count
    * @example await locks.semaphore('partner', { permits: 10 }).run(() => work());
    */
@@ -125,7 +125,8 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * All or none, without deadlock in any order. A key means its mutex, a semaphore one permit. Options of the parts have no effect.
+   * One lock of several: all or none, without deadlock in any order. A key means its mutex, a semaphore one permit. Options of the parts have no
+   * effect.
    * @example await locks.all(['account:1', 'account:2']).run((lease) => pay(lease.tokens));
    */
   all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
@@ -143,11 +144,11 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Runs `fn` for a tick of a schedule, unless another instance does or has, if their clocks differ by at most `skew`. A job that throws is
-   * done, too: the others get the reason `failed`. With `retry` it is one at a time, until one has succeeded. What `fn` throws is thrown here.
-   * @param tick when it is due: the time of the schedule, not of the call
-   * @throws LockError `LOCK_UNAVAILABLE` if the engine did not answer while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`,
-   * `LOCK_CLOSED`, `LOCK_INVALID`; `LOCK_UNSUPPORTED` if nothing outlives the process
+   * Runs `fn` for a tick of a schedule, unless another instance runs or has run it; their clocks may differ by `skew`. A tick whose `fn` throws is
+   * done, too: the others get the reason `failed`. With `retry` they try in turn, until one succeeds. An error of `fn` is thrown here.
+   * @param tick when the job is due: the time of the schedule, not of the call
+   * @throws LockError `LOCK_UNAVAILABLE` if the engine did not answer while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`, `LOCK_CLOSED`,
+   * `LOCK_INVALID`; `LOCK_UNSUPPORTED` if the engine cannot record the run
    * @example await locks.once('report', '2026-05-04T03:00:00Z', (run) => report(run.token));
    */
   once<T>(name: string, tick: Tick, fn: TickWork<T>, options?: OnceOptions): Promise<OnceResult<T>> {
@@ -155,7 +156,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * A key that remembers: of all callers one runs, and everybody gets its result. Not on every engine: `LOCK_UNSUPPORTED`.
+   * A key that keeps a result: one of all callers runs the function, and all get its result. Not on every engine: `LOCK_UNSUPPORTED`.
    * @example const { value } = await locks.memo('report', { keep: '1d' }).run((run) => report(run.token));
    */
   memo<T = unknown>(key: string, options?: MemoOptions<T>): Memo<T> {
@@ -173,7 +174,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Whether anybody holds the key, also a reader or a permit, at the moment of the answer. To act on it take the lock (`tryAcquire`).
+   * Whether anybody holds the key, also a reader or a permit, at the moment of the answer. Before you act on it, take the lock (`tryAcquire`).
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example if (await locks.isHeld('report')) console.log('it is being made');
    */
@@ -183,8 +184,8 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Finds which claim waits for which other one, and the deadlocks, which later looks confirm. It lists all keys that begin with `prefix`.
-   * Of another process it sees the waiters in the engine's queue. All waits with `detect` stand there.
+   * Finds which claim waits for which other one, and the deadlocks, confirmed by later looks. It lists all keys that begin with `prefix`. Of another
+   * process it sees only waiters in the engine's queue, such as those with `detect`.
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example const { deadlocks } = await locks.waits('order:');
    */
@@ -193,8 +194,8 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Evicts every holder of the key, also readers and permits, but no waiters; the next token fences them. They learn of it at their next
-   * contact, where the engine keeps hints with the reason and the `label` of this `Locks`. For people who know that it is gone or stuck.
+   * Evicts every holder of the key, also readers and permits, but no waiters; the next token fences them. They are notified at their next contact,
+   * with the reason and the `label` of this `Locks` if the engine keeps hints. Use it only if the holder is gone or stuck.
    * @returns how many were evicted
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if nobody knows the outcome
    * @example await locks.forceRelease('order:42', { reason: 'its machine is gone' });
@@ -204,7 +205,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * What endangers locks on this server, and what to do about it. Empty: nothing was found.
+   * Finds what endangers locks on this server, and what to do about it. Empty: nothing was found.
    * @throws LockError `LOCK_UNAVAILABLE` if the engine does not answer
    * @example for (const { severity, message, advice } of await locks.check()) console.warn(severity, message, advice);
    */

@@ -24,7 +24,7 @@ import { EngineTime, TokenCounter } from './shared/stored-queue.ts';
 import { QUEUE_TRAITS } from './shared/traits.ts';
 import { BufferedClaims } from './shared/waiting-claims.ts';
 
-/** For each new queue, so many old ones are looked at. So empty queues are removed faster than new queues come. */
+/** How many old queues are looked at for each new one: two, so that empty queues are removed faster than new ones come. */
 const QUEUES_PER_SWEEP = 2;
 
 const { renewedFrom: _, ...QUEUE } = QUEUE_TRAITS;

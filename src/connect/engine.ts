@@ -4,16 +4,16 @@ import { type Address, unreachable } from './url.ts';
 /** How `connect` opens one kind of address. */
 export interface EngineUrl {
   readonly schemes: readonly string[];
-  /** For messages and for the documentation. */
+  /** An example URL, for messages and the documentation. */
   readonly example: string;
   /** The ports that servers of this kind have by default, each with the scheme to suggest for it. */
   readonly ports?: Readonly<Record<number, string>>;
   /** The codes of the driver's errors for a user or a password that the server refuses, or how their messages begin. */
   readonly denials?: readonly (string | RegExp)[];
-  /** The parameters behind the `?`; `any` where the driver reads the URL itself, and refuses unknown parameters. */
+  /** The parameters after the `?`; `any` if the driver itself reads the URL, and refuses unknown parameters. */
   readonly params: readonly string[] | 'any';
   open(address: Address): Promise<OpenEngine>;
-  /** Gives the SQL that a migration may run instead of the first use. */
+  /** Gives the SQL that the first use would run, for a migration. */
   setupScript?(address: Address): Promise<string>;
 }
 
@@ -55,7 +55,7 @@ export function openEngine(
       throw unreachable(address, error);
     },
   );
-  reached.catch(() => {}); // of several engines a majority is enough
+  reached.catch(() => {}); // ignored: of several engines a majority is enough
   return { backend: end ? owning(backend, end) : backend, reached };
 }
 
@@ -66,7 +66,7 @@ export const CONNECT_LIMIT_MS = 5_000;
 export const withConnectLimit = <T>(promise: Promise<T>, within: number = CONNECT_LIMIT_MS): Promise<T> =>
   withLimit(promise, within, () => new Error(`no answer within ${within} ms`), systemClock);
 
-/** Several engines as one: a quorum. It is reached when a majority of them is. */
+/** Makes a quorum of several engines, which is reached when a majority of them is reached. */
 export async function several(opening: readonly Promise<OpenEngine>[]): Promise<OpenEngine> {
   const results = await Promise.allSettled(opening);
   const nodes = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -74,7 +74,7 @@ export async function several(opening: readonly Promise<OpenEngine>[]): Promise<
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     const { quorum } = await import('../backends/quorum/index.ts');
     const reached = majorityReached(nodes);
-    reached.catch(() => {}); // the caller waits for it
+    reached.catch(() => {}); // ignored: the caller waits for `reached`
     return { backend: quorum(nodes.map(({ backend }) => backend)), reached };
   } catch (error) {
     await Promise.allSettled(nodes.map(({ backend }) => withConnectLimit(backend.close())));
@@ -82,7 +82,7 @@ export async function several(opening: readonly Promise<OpenEngine>[]): Promise<
   }
 }
 
-/** Settles as soon as a majority is reached, or cannot be. */
+/** Settles as soon as a majority is reached, or impossible. */
 function majorityReached(nodes: readonly OpenEngine[]): Promise<void> {
   const needed = Math.floor(nodes.length / 2) + 1;
   return new Promise((resolve, reject) => {
@@ -120,14 +120,14 @@ interface Drivers {
 }
 
 /**
- * Loads a driver when it is needed: the package itself depends on none. Each import is inside the `try`, so bundlers know that it may be
- * missing. Otherwise they would refuse to bundle an application without all of them.
+ * Loads a driver when it is needed: the package itself depends on none. Each import is inside the `try`, so bundlers know that the driver may be
+ * missing. Otherwise they would refuse to bundle an application that lacks one.
  * @throws LockError `LOCK_UNSUPPORTED`, which says what to install
  */
 export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]> {
   const loaded = await load(name);
-  // The exports of an older pg are no plain object, so Node finds no names in them; nor does an older webpack in those of ioredis. All is
-  // in `default` then. A compiler to CommonJS (Jest) returns the names, without `default`.
+  // Node finds no names in the exports of an older pg, nor does an older webpack in those of ioredis: then all exports are in `default`. A compiler
+  // to CommonJS (Jest) returns the names, without `default`.
   const isWhole = Object.keys(loaded).every((key) => key === 'default' || key === 'module.exports');
   return (isWhole ? (loaded as { default: object }).default : loaded) as Drivers[N];
 }
@@ -155,7 +155,7 @@ async function load(name: keyof Drivers): Promise<object> {
         return await import('@nats-io/kv');
     }
   } catch (cause) {
-    // The code of a bundler has no ERR_.
+    // In a bundle, the error's code has no ERR_.
     if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code))) throw cause;
     throw new LockError(
       'LOCK_UNSUPPORTED',

@@ -6,11 +6,11 @@ import { type ConnectOptions, closeQuietly, openBackend, patiently } from './ope
 /** How holds are renewed while the event loop is blocked. */
 export interface RenewalOptions {
   /**
-   * `worker`: a thread with a connection of its own renews the holds that this thread is late to renew, so that a blocked event loop
-   * loses none. Default: no thread does. Not on memory, ZooKeeper, etcd and a quorum, nor with a `clock`.
+   * `worker`: a thread with a connection of its own renews the holds that this thread is late to renew, so that a blocked event loop loses no hold.
+   * Default: no thread does. It is refused on memory, ZooKeeper, etcd and a quorum, and with a `clock`.
    */
   readonly renewal?: 'worker' | undefined;
-  /** With `renewal: 'worker'`: for how long it does, since this thread ran last. Default 2 m; 1 s to a day. */
+  /** With `renewal: 'worker'`: how long the worker renews after this thread ran last. Default 2 m; 1 s to a day. */
   readonly stall?: Duration | undefined;
 }
 
@@ -45,7 +45,7 @@ async function standInFor(backend: Backend, url: string | readonly string[], sta
     const message = `${backend.name} takes no renewal: 'worker': only the connection that took a hold there can renew it. Leave renewal out, and keep the event loop free`;
     throw new LockError('LOCK_UNSUPPORTED', message, { backend: backend.name });
   }
-  const { WorkerStandIn } = await import('./renewal/worker-stand-in.ts'); // few programs have one
+  const { WorkerStandIn } = await import('./renewal/worker-stand-in.ts'); // few programs have a worker
   const standIn = await WorkerStandIn.begin(url, stall);
   owning(backend, () => standIn.end());
   return standIn;
@@ -57,13 +57,12 @@ export type { ConnectOptions } from './open.ts';
 export interface ConnectDefaults extends LocksDefaults, RenewalOptions {}
 
 /**
- * Locks on the engine that a URL names. The connection is opened here, and `close()` ends it. Once open, it is mended by itself.
- * @param url `memory:`, `file:./locks.db`, `redis://host`… Every server takes `?prefix=`; its page lists all parameters.
- * Several URLs make a quorum of their engines.
- * @param options what to do while the server is not there yet; by default it is asked once
- * @throws LockError `LOCK_INVALID` for a bad URL, `LOCK_UNSUPPORTED` when the driver is not installed, or the engine cannot do what
- * `renewal` says, `LOCK_UNAVAILABLE` when the server cannot be reached within 5 s, or within `within`, `LOCK_ABORTED`. No error shows
- * credentials.
+ * Locks on the engine that a URL names. The connection is opened here, and `close()` ends it. When it breaks, it is opened again.
+ * @param url `memory:`, `file:./locks.db`, `redis://host`… Every server takes `?prefix=`; its page lists all parameters. Several URLs make a quorum
+ * of their engines.
+ * @param options what to do while the server is not there yet; by default there is one attempt
+ * @throws LockError `LOCK_INVALID` for a bad URL, `LOCK_UNSUPPORTED` when the driver is not installed, or the engine cannot do what `renewal` says,
+ * `LOCK_UNAVAILABLE` when the server cannot be reached within 5 s, or within `within`, `LOCK_ABORTED`. No error shows credentials.
  * @example const locks = await connect('redis://127.0.0.1', { wait: '5s' });
  */
 export async function connect(

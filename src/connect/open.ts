@@ -20,8 +20,8 @@ import { type Address, parseAddress } from './url.ts';
 const engines = Object.values(ENGINES);
 
 /**
- * The end of an error about an address that no engine has: what may be meant, where it is a host and its port, the path of a file, or a
- * misspelt scheme. Else it is empty. It shows no part of a URL that may be a password.
+ * The end of the error for an address of no engine: a suggestion for a host and port, the path of a file, or a misspelt scheme; otherwise empty. It
+ * shows no part of a URL that may be a password.
  */
 function didYouMean(href: unknown): string {
   if (typeof href !== 'string') return '';
@@ -47,7 +47,7 @@ export function nearest(text: string, names: readonly string[]): string | undefi
   return best && best.far <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
 }
 
-/** How many letters to add, drop, change, or swap with the next one, to make one text of the other. */
+/** How many letters to add, drop, change, or swap with the next letter, to turn one text into the other. */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
@@ -70,7 +70,7 @@ function distance(a: string, b: string): number {
 }
 
 /**
- * A backend on the engine that a URL names, or a quorum of several, after it has answered. The caller closes it.
+ * Opens the engine that a URL names, or a quorum of several, and waits for its answer. The caller closes the backend.
  * @throws LockError as `connect` does
  */
 export async function openBackend(url: string | readonly string[]): Promise<Backend> {
@@ -88,7 +88,7 @@ export async function openBackend(url: string | readonly string[]): Promise<Back
 export const closeQuietly = (backend: Backend): Promise<void> => withConnectLimit(backend.close()).catch(() => {});
 
 /**
- * The SQL that makes what the engine of a URL needs; undefined for an engine that needs none, or has none to show.
+ * The SQL that sets up the engine of a URL; undefined for an engine that needs none, or has none to show.
  * @throws LockError `LOCK_INVALID` for a bad URL
  */
 export async function setupScriptOf(url: string): Promise<string | undefined> {
@@ -130,17 +130,16 @@ export interface ConnectOptions {
   readonly within?: Wait | undefined;
   /** Ends the wait: `LOCK_ABORTED`. */
   readonly signal?: AbortSignal | undefined;
-  /** Gets the error of each attempt that another one follows. */
+  /** Gets the error of each failed attempt but the last. */
   readonly onError?: ((error: LockError) => void) | undefined;
 }
 
 const KNOWN = namesOf<ConnectOptions>({ within: true, signal: true, onError: true });
-/** The pause between two attempts, ms. */
 const RETRY_PAUSE_MS = { pause: 100, jitter: 0.5, bound: 2_000 };
 
 /**
- * Opens, again and again while another attempt may succeed.
- * @param close called with what is opened after `signal` was aborted
+ * Calls `open` again and again, while another attempt may succeed.
+ * @param close called with the result of an `open` that ends after `signal` was aborted
  * @throws LockError of the last attempt, or `LOCK_ABORTED`
  */
 export async function patiently<T>(
@@ -180,12 +179,12 @@ const abortError = (signal: AbortSignal): LockError =>
   new LockError('LOCK_ABORTED', 'connect() was ended by its signal', { cause: signal.reason });
 
 const denials = engines.flatMap((engine) => engine.denials ?? []);
-/** How Node's errors about certificates begin. */
+/** How the codes of Node's errors about certificates begin. */
 const DISTRUST = /^(?:ERR_TLS_|CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 
 /**
- * Whether another attempt may succeed: where the server or its name is not there yet, does not answer, or has no room. Not where the
- * address, the driver, a user, a password or a certificate is wrong, nor where the backend says what is wrong.
+ * Whether another attempt may succeed. True if the server or its name is not there yet, does not answer, or has no room. False if the address, the
+ * driver, a user, a password or a certificate is wrong, or if the backend says what is wrong.
  */
 function mayPass(error: unknown): boolean {
   if (!isLockError(error, 'LOCK_UNAVAILABLE') || error.backend !== undefined) return false;

@@ -7,7 +7,7 @@ import { natsUrl } from './engines/nats.ts';
 import { plainRedisUrl, redissonUrl, redisUrl, redlockUrl } from './engines/redis.ts';
 import { mysqlUrl, postgresUrl } from './engines/sql.ts';
 
-/** The engines that an address can name. All other lists of engines, in code and pages, come from this one, in its order. */
+/** The engines that an address can name. All other lists of engines, in code and pages, come from this list, in its order. */
 const REGISTRY = {
   memory: memoryUrl,
   file: fileUrl,
@@ -25,7 +25,7 @@ const REGISTRY = {
   dynamodb: dynamodbUrl,
 } as const satisfies Readonly<Record<string, EngineUrl>>;
 
-/** The name of an engine: that of its folder, of its subpath of the package, and of its page. */
+/** The name of an engine, which is also the name of its folder, its subpath of the package, and its page. */
 export type EngineName = keyof typeof REGISTRY;
 
 export const ENGINES: Readonly<Record<EngineName, EngineUrl>> = REGISTRY;

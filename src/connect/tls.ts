@@ -3,7 +3,6 @@ import { connect } from 'node:tls';
 import { invalid } from '../core/index.ts';
 import type { Address } from './url.ts';
 
-/** The parameters of every engine with TLS. */
 export const TLS_PARAMS = ['tls', 'ca', 'cert', 'key'] as const;
 
 export interface Tls {
@@ -37,7 +36,7 @@ function contents(name: string, path: string): Buffer {
   }
 }
 
-/** The error of a TLS handshake, for drivers that hide it; undefined if none fails within `ms`. */
+/** The error of a TLS handshake, for drivers that hide it; undefined if it succeeds, or takes `ms`. */
 export function distrust(host: string, port: number, tls: Tls, ms = 1_000): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ ...tls, host, port, timeout: ms }, () => end());

@@ -6,19 +6,19 @@ export interface Address {
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly hosts: readonly { readonly host: string; readonly port: number | undefined }[];
-  /** Without its first slash. */
+  /** The path without its first slash. */
   readonly path: string;
   readonly params: URLSearchParams;
   /** The URL as it was given, for drivers that read it themselves. */
   readonly href: string;
-  /** For messages, without the credentials. */
+  /** The URL for messages, without the credentials. */
   readonly shown: string;
 }
 
 const FORM = /^([a-z][a-z0-9+]*):(?:\/\/(?:([^@/]*)@)?([^/?]*))?\/?([^?]*)(?:\?(.*))?$/is;
 
 /**
- * @param suggestion the end of the error, for text that is no URL
+ * @param suggestion gives the end of the error for a text that is no URL
  * @throws LockError `LOCK_INVALID`; a message never shows credentials.
  */
 export function parseAddress(href: string, suggestion: (href: unknown) => string = () => ''): Address {
@@ -51,7 +51,7 @@ const fileOf = (href: string): string => href.replace(/^file:(\/\/(localhost(?=\
 export const urlOfFile = (path: string): string => `file:${path.replace(/[%?]/g, (char) => encodeURIComponent(char))}`;
 
 /**
- * A URL as it may be shown. All up to the last `@` is hidden, since a password may have an `@` by mistake. The properties of MongoDB's
+ * A URL as it may be shown. All text up to the last `@` is hidden, since a password may have an `@` by mistake. The properties of MongoDB's
  * authentication are hidden, since they may have a session token.
  */
 export const redacted = (href: string): string =>
@@ -80,7 +80,7 @@ function decode(text: string): string {
 export const safe = ({ href, password }: Address, error: unknown): Error =>
   withoutSecrets(error, [href, password ?? '', encodeURIComponent(password ?? '')]);
 
-/** The error for a server that was not reached. It shows no credentials, also where the driver's own error has them. */
+/** The error for a server that was not reached. It shows no credentials, even if the driver's own error has them. */
 export function unreachable(address: Address, error: unknown): LockError {
   const cause = safe(address, error);
   if (isLockError(cause)) return cause; // the engine was reached, and its backend says what is wrong
@@ -110,8 +110,8 @@ export function single({ hosts, scheme }: Address, port: number): { host: string
 }
 
 /**
- * A driver's error with its name, code, message and causes alone. Some drivers add the command (`AUTH user password`) or the whole URL, and
- * a logger would print them.
+ * A driver's error with only name, code, message, stack and causes, without secrets. Some drivers add the command (`AUTH user password`) or the whole
+ * URL, and a logger would print them.
  */
 function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const safe = (text: string): string =>

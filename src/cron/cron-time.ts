@@ -1,24 +1,24 @@
-/** The schedule of a job of the package `cron`, which `@nestjs/schedule` uses: only what we need of it. */
+/** The parts that we use of the schedule of a job, in the package `cron` of `@nestjs/schedule`. */
 export interface CronTimeLike {
   readonly source: unknown;
   /** Whether `source` is a date instead of an expression. */
   readonly realDate: boolean;
   readonly timeZone?: string | undefined;
-  /** Minutes. */
+  /** In minutes. */
   readonly utcOffset?: number | undefined;
   /** The first time after `start`. */
   getNextDateFrom(start: Date, zone?: string): { toMillis(): number };
 }
 
 /**
- * How far to look back, ms: first 2 s, then further each time, up to eight years. A short span has few times of a
- * schedule, so it is searched fast.
+ * How far `lastTime` looks back, ms: first 2 s, then eight times as far in each step, up to eight years. A short span
+ * has few times to search.
  */
 const REACHES_MS = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 
 /**
- * The last time of the schedule up to and with `at`; undefined if there is none. The package calls a job at that time or a little later,
- * without the time, and can only compute times ahead.
+ * The last time of the schedule, at or before `at`; undefined if there is none. The package calls a job at its time or a little later, does
+ * not pass the time, and can only compute later times.
  */
 export function lastTime(time: CronTimeLike, at: Date): Date | undefined {
   if (time.realDate) return new Date((time.source as { toMillis(): number }).toMillis());
@@ -39,7 +39,7 @@ function lastWithin(time: CronTimeLike, zone: string | undefined, from: number, 
   }
 }
 
-/** The zone in the form that the package uses itself. */
+/** The time zone in the package's own form. */
 function zoneOf({ timeZone, utcOffset }: CronTimeLike): string | undefined {
   if (timeZone !== undefined || utcOffset === undefined) return timeZone;
   const hours = Math.trunc(utcOffset / 60);

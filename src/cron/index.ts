@@ -7,14 +7,14 @@ import type { TickRun } from '../once/run.ts';
 export interface TaskOptions extends OnceOptions {
   /**
    * Gets the error if the engine did not answer or an option is wrong. Then this instance did not begin to run the tick, and
-   * does not know whether another one did. Default: a warning of the process. The cron library gets what the job throws.
+   * does not know whether another instance did. Default: a warning of the process. The cron library gets what the job throws.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 const OPTIONS = allOf(ONCE_OPTIONS, namesOf<Omit<TaskOptions, keyof OnceOptions>>({ onError: true }));
 
-/** What holdfast uses of a job of `croner`, from version 10 on. */
+/** The used parts of a job of `croner`, from version 10 on. */
 export interface CronerJob {
   readonly options: { readonly interval?: number };
   getOnce(): Date | null;
@@ -22,8 +22,8 @@ export interface CronerJob {
 }
 
 /**
- * A function for `new Cron(pattern, task)`: of all instances one runs it, gets the tick, and learns of a loss. The tick is the
- * last time of the pattern, so instances that are called a little late agree on it.
+ * Makes the task for `new Cron(pattern, task)`. One of all instances runs `fn`, with the tick and a signal of a loss. The tick is
+ * the last time of the pattern, so instances that are called a little late agree on it.
  * @example
  * import { Cron } from 'croner';
  * const options = { timezone: 'Europe/Berlin', catch: (error: unknown) => console.warn(error) }; // or a job that fails ends the process
@@ -35,7 +35,7 @@ export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
   fn: (run: TickRun, job: J, context: C) => unknown,
   options: TaskOptions = {},
 ): (job: J, context: C) => Promise<void> {
-  checkNames(options, OPTIONS, 'the options of cronerTask()'); // now, where they were written, and not at the first tick
+  checkNames(options, OPTIONS, 'the options of cronerTask()'); // wrong options throw now, not at the first tick
   return (job, context) => {
     const now = Date.now();
     const work = (run: TickRun): unknown => fn(run, job, context);
@@ -52,7 +52,7 @@ function tickOf(job: CronerJob, now: number): Date {
     throw invalid('cronerTask() needs previousRuns(), which croner has from version 10');
   const once = job.getOnce();
   if (once) return once;
-  // `previousRuns` finds times before the reference only, in whole seconds.
+  // `previousRuns` finds only times before the reference, in whole seconds. So ask for 1 ms after the second.
   const [last] = job.previousRuns(1, new Date(Math.floor(now / 1_000) * 1_000 + 1));
   if (last) return last;
   throw invalid('croner called a job whose pattern names no time up to now');
@@ -60,22 +60,21 @@ function tickOf(job: CronerJob, now: number): Date {
 
 /** The `RunCoordinator` of `node-cron` (from 4.6), which decides which instance runs a tick. */
 export interface NodeCronCoordinator {
-  /** Whether this instance begins the run. `ttlMs`: after so many ms the run counts as over. */
+  /** Whether this instance begins the run. After `ttlMs`, in ms, the run counts as over. */
   shouldRun(key: string, ttlMs: number): Promise<boolean>;
-  /** The run that began here is over. */
+  /** Ends the run that began here. */
   onComplete(key: string): Promise<void>;
 }
 
-/** What holdfast uses of what `node-cron` passes to a task. */
+/** The used part of what `node-cron` passes to a task. */
 export interface NodeCronContext {
   /** When the run was due. */
   readonly date: Date;
 }
 
-/** A run that `node-cron` begins here. */
 interface CronRun {
   readonly complete: () => void;
-  /** Settles when the tick is given up. */
+  /** Settles when `locks.once` has settled. */
   readonly over: Promise<unknown>;
 }
 
@@ -104,7 +103,7 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
       const run = async ({ signal }: TickRun): Promise<void> => {
         begun.set(key, { complete: complete.resolve, over });
         answer.resolve(true);
-        // A task in a process of its own never completes if that process dies.
+        // If the task has its own process, and that process dies, `onComplete` is never called.
         const cancel = systemClock.after(ttlMs, complete.resolve, true);
         signal.addEventListener('abort', () => complete.resolve(), { once: true });
         await complete.promise;
@@ -125,8 +124,8 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
 }
 
 /**
- * A task for `cron.schedule(expression, task)` without a coordinator: of all instances one runs it, gets the tick, and learns
- * of a loss.
+ * Makes a task for `cron.schedule(expression, task)`, without a coordinator. One of all instances runs `fn`, with the tick and
+ * a signal of a loss.
  * @example
  * import cron from 'node-cron';
  * cron.schedule('0 3 * * *', nodeCronTask(locks, 'nightly-report', (run) => report(run.tick), { within: '10m' }));

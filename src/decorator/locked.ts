@@ -47,7 +47,7 @@ function locking<M extends AnyMethod>(method: M, given: Plan, name: string): M {
   return inPlaceOf(method, run);
 }
 
-/** @internal Gives a function the name and the length of the method that it takes the place of. */
+/** @internal Gives a function the name and the length of the method that it replaces. */
 export function inPlaceOf<M extends AnyMethod>(method: M, run: (...args: unknown[]) => Promise<unknown>): M {
   Object.defineProperties(run, { name: { value: method.name }, length: { value: method.length } });
   return run as AnyMethod as M;
@@ -60,7 +60,7 @@ export function keyFor(key: Plan['key'], method: AnyMethod, name: string): KeyOf
   return (args) => key(...args);
 }
 
-/** Calls of one method do the same work under many keys. So they share what adaptive leases learn, by the template or the name. */
+/** Calls of one method do the same work under many keys. So their adaptive leases learn as one group: the template or the method's name. */
 function withGroup({ key, lock }: Plan, name: string): LockOptions {
   const group = typeof key === 'string' ? key : name;
   return lock.adaptive ? { ...lock, adaptive: { group, ...lock.adaptive } } : lock;
@@ -71,7 +71,7 @@ function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): AnyLo
   return kind === 'mutex' ? locks.mutex(key, lock) : locks.rwLock(key, lock)[kind];
 }
 
-/** An aborted signal ends the pause early, and the next attempt throws its error. */
+/** An aborted signal ends the pause early. Then the next attempt throws `LOCK_ABORTED`. */
 async function pauseBefore(attempts: number, { spin, lock: { signal } }: Plan): Promise<void> {
   await pause(backOff(spin, attempts, Math.random()), undefined, { signal }).catch(() => {});
 }
@@ -79,8 +79,8 @@ async function pauseBefore(attempts: number, { spin, lock: { signal } }: Plan): 
 const leases = new AsyncLocalStorage<AnyLease>();
 
 /**
- * The lease of the running `@Locked` method; of several, the innermost. A method that reads or takes permits has a lease
- * without a token: `currentLease<SharedLease>()`.
+ * The lease of the running `@Locked` method; of nested methods, the innermost. The lease of a `read` lock or of permits has no
+ * token: `currentLease<SharedLease>()`.
  * @throws LockError `LOCK_NOT_HELD` outside such a method
  * @example
  * const grab = locked({ key: 'order:{0}', locks }, async (id: number) => writeOrder(id, currentLease().token));
@@ -114,10 +114,10 @@ export interface LockedDecorator<A extends unknown[], B> {
 }
 
 /**
- * Runs the method only with the lock held. The method must return a promise; `this`, arguments, result and errors stay its own.
+ * Runs the method only with the lock held. The method must return a promise. `this`, arguments, result and errors do not change.
  * @param key a template (`'order:{0}'`, `'order:{0.id}'`, `'order:{order.id}'`) or a function of the arguments. Default: the
  * method's name and its first argument
- * @throws LockError `LOCK_INVALID` when the class is made, for errors that show by then
+ * @throws LockError `LOCK_INVALID` when the class is made, for errors that show then
  * @example
  * ```ts
  * class Orders {

@@ -2,7 +2,7 @@ import { invalid, LockError, ofAllCopies, shown } from '../core/index.ts';
 import type { Locks } from '../index.ts';
 
 /**
- * The getter with which a class names the `Locks` of its methods.
+ * The name of the getter that gives the `Locks` of a class's methods.
  * @example
  * ```ts
  * class Reports {
@@ -17,30 +17,30 @@ import type { Locks } from '../index.ts';
  */
 export const lockedBy: unique symbol = Symbol.for('holdfast.lockedBy') as never;
 
-/** @internal An application of a framework, which objects belong to. */
+/** @internal An application of a framework: objects belong to it. */
 export interface Application {
   readonly locks: Locks;
   readonly open: boolean;
 }
 
 let shared: Locks | undefined;
-/** Shared by all copies of the package: a class may be decorated by another copy than that of its application. */
+/** All copies of the package share this map: the decorators of a class may come from another copy than its application. */
 const applications = ofAllCopies('applications', () => new WeakMap<object, readonly Application[]>());
 
-/** The applications of an object that have not ended, or else the one that ended last. */
+/** The open applications of an object; if all have ended, the last one that the object was bound to. */
 function applicationsOf(self: unknown): readonly Application[] {
   const all = applications.get(self as object) ?? [];
   const open = all.filter((application) => application.open);
   return open.length > 0 ? open : all.slice(-1);
 }
 
-/** @internal For a framework that makes objects: says which application an object is of, without a change of the object. */
+/** @internal Records that an object belongs to an application, without a change of the object. */
 export function bindTo(application: Application, self: object): void {
   const others = applicationsOf(self).filter((other) => other.open && other !== application);
   applications.set(self, [...others, application]);
 }
 
-/** @internal @throws LockError `LOCK_INVALID` for an object of several applications, each of which has its own locks */
+/** @internal @throws LockError `LOCK_INVALID` if several applications share the object: each has its own locks */
 export function checkOneApplication(self: unknown, name: string): void {
   const { length } = applicationsOf(self);
   if (length > 1)
@@ -50,8 +50,8 @@ export function checkOneApplication(self: unknown, name: string): void {
 }
 
 /**
- * Sets the `Locks` of all `@Locked` methods whose class names none. Call it once at the start, or for a while in a test: the
- * end of the `using` block restores the former ones.
+ * Sets the `Locks` of all decorated methods that have no others. Call it once at the start. In a test, call it with `using`:
+ * the end of the block restores the former `Locks`.
  * @example using _ = useLocks(createLocks(memory()));
  */
 export function useLocks(locks: Locks): Disposable {
@@ -65,7 +65,7 @@ export function useLocks(locks: Locks): Disposable {
 }
 
 /**
- * The locks of the option, else of the class, else of the application of the object, else those of `useLocks`. Each call looks again,
+ * Gives the locks of the option, else of the class, else of the object's application, else of `useLocks`. Each call looks them up again,
  * so they may change.
  * @throws LockError `LOCK_INVALID`
  */

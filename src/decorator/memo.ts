@@ -8,19 +8,19 @@ import { checkKeyOption, type Key } from './options.ts';
 import { isMethod, type Method, placeOf } from './place.ts';
 import { fromName, isMinified } from './template.ts';
 
-/** Options of `@Memo` and `memoized`: those of a memo, its key, and what makes two requests different. */
+/** Options of `@Memo` and `memoized`: memo options, the key, and what makes two requests different. */
 export interface MemoizedOptions<A extends unknown[] = never[], T = never> extends Omit<MemoOptions<T>, 'match'> {
   /**
    * A template such as `'report:{0}'`, or a function of the arguments. Default: the names of the class and of the method, and the first
-   * argument. A function, and a class that was minified, needs one.
+   * argument. `memoized` and a minified class need a key.
    */
   readonly key?: Key<A>;
   /**
-   * What the request is, as data made of the arguments. A call with another one under the same key gets `LOCK_MISMATCH`. Default: all
-   * arguments.
+   * Makes data from the arguments that says what the request is. A call with other data under the same key gets `LOCK_MISMATCH`.
+   * Default: all arguments.
    */
   readonly match?: (...args: A) => unknown;
-  /** Default: the locks of the class (`lockedBy`), else those of `useLocks`. */
+  /** Default: the locks of `lockedBy`, else of the Nest application, else of `useLocks`. */
   readonly locks?: Locks;
 }
 
@@ -64,7 +64,7 @@ function remembering<M extends Method>(method: M, given: Given, name: string, ow
   return inPlaceOf(method, run);
 }
 
-/** The keys of a method without the option `key`. @throws LockError `LOCK_INVALID` where other methods could have the same keys */
+/** Makes the keys of a method without the option `key`. @throws LockError `LOCK_INVALID` if other methods could have the same keys */
 function keyOfPlace(method: Method, name: string): KeyOfCall {
   if (isMinified(method)) throw needsKey(name, 'its class is minified, and others may have the same name');
   return (self, args) => {
@@ -78,9 +78,9 @@ function keyOfPlace(method: Method, name: string): KeyOfCall {
 const needsKey = (name: string, why: string): LockError => invalid(`@Memo on ${name} needs a key: ${why}`);
 
 /**
- * One of all calls with the same key runs the method, and all have its result: `locks.memo`. A call with other arguments
- * under the same key is refused. Each caller has a value of its own, as it was kept.
- * @throws LockError `LOCK_INVALID` when the class is made, for errors that show by then
+ * Of all calls with the same key, one runs the method, and all get its result, as with `locks.memo`. A call with other arguments
+ * under the same key is refused. Each caller gets its own copy of the kept value.
+ * @throws LockError `LOCK_INVALID` when the class is made, for errors that show then
  * @example
  * ```ts
  * class Reports {

@@ -29,11 +29,11 @@ export type WhenBusy<B> = B extends 'skip' ? undefined : B extends (...args: nev
 /** The arguments that `onBusy` needs. */
 export type BusyArgs<B> = B extends (error: LockError, ...args: infer A) => unknown ? A : unknown[];
 
-/** Options of `@Locked` and `locked`: those of a lock, its kind, and what to do if it is busy. */
+/** Options of `@Locked` and `locked`: lock options, the kind, and what to do if the lock is busy. */
 export interface LockedOptions<B extends OnBusy = OnBusy> extends LockOptions {
-  /** Default `mutex`; `read` and `write` belong to the same read-write lock; `permits` makes a semaphore. */
+  /** `read` and `write` are the sides of one read-write lock. For a semaphore give `permits`. Default `mutex`. */
   readonly kind?: 'mutex' | 'read' | 'write';
-  /** A semaphore with so many permits. Default: none, a lock of `kind`. */
+  /** Makes a semaphore with this number of permits. Default: a lock of `kind`. */
   readonly permits?: number;
   /** How many permits one call takes. Default 1. */
   readonly units?: number;
@@ -47,17 +47,17 @@ export interface LockedOptions<B extends OnBusy = OnBusy> extends LockOptions {
    * makes the result. With `skip`, a function, or `retries`, the default of `wait` is 0.
    */
   readonly onBusy?: B;
-  /** Default: the locks of the class (`lockedBy`), else those of `useLocks`. */
+  /** Default: the locks of `lockedBy`, else of the Nest application, else of `useLocks`. */
   readonly locks?: Locks;
 }
 
 /** Where the key comes from. */
 export interface KeyOption<A extends unknown[] = never[]> {
-  /** Default: the method's name and its first argument, `grab:42`. */
+  /** Default: the method's name and its first argument, such as `grab:42`. */
   readonly key?: Key<A>;
 }
 
-/** Options after checking. `lock` has those of the lock. */
+/** The checked options. `lock` has the options of the lock itself. */
 export interface Plan {
   readonly key: string | ((...args: unknown[]) => string) | undefined;
   readonly kind: 'mutex' | 'read' | 'write' | 'semaphore';
@@ -81,7 +81,7 @@ const OWN = namesOf<Omit<LockedOptions & KeyOption, keyof LockOptions>>({
 });
 const NAMES = allOf(OWN, LOCK_OPTIONS);
 
-/** @throws LockError `LOCK_INVALID` for errors that show without an engine. Each call checks the bounds of the engine. */
+/** @throws LockError `LOCK_INVALID` for errors that show without an engine. Each call of the method checks the engine's bounds. */
 export function planOf(options: LockedOptions & KeyOption): Plan {
   checkNames(options, NAMES, 'the options of @Locked and locked()');
   const { key, kind, permits, units, retries = 0, onBusy = 'throw', locks, ...lock } = options;

@@ -11,7 +11,7 @@ export interface DecoratedMethod {
 }
 
 /**
- * Finds out what was decorated, from the arguments of either kind of decorator.
+ * Finds out what was decorated from the arguments of the decorator, standard or legacy.
  * @param decorator its name, for messages
  */
 export function placeOf([first, second, third]: readonly unknown[], decorator: string): DecoratedMethod {
@@ -35,11 +35,11 @@ export function placeOf([first, second, third]: readonly unknown[], decorator: s
 const isContext = (value: unknown): value is { kind: string; name: string | symbol } =>
   typeof value === 'object' && value !== null && 'kind' in value;
 
-/** A generator is refused: it would run after the release of the lock. */
+/** Refuses a generator: its body would run after the release of the lock. */
 export const isMethod = (value: unknown): value is Method =>
   typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
 
-/** Frameworks keep the data of their decorators, such as a route, with the function, by `reflect-metadata`. */
+/** Copies what `reflect-metadata` keeps with a function: the data of a framework's decorators, such as a route. */
 function copyMetadata(from: Method, to: Method): void {
   const { getOwnMetadataKeys, getOwnMetadata, defineMetadata } = Reflect as Partial<ReflectMetadata>;
   for (const key of getOwnMetadataKeys?.(from) ?? []) defineMetadata?.(key, getOwnMetadata?.(key, from), to);

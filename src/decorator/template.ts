@@ -1,8 +1,8 @@
 import { counted, invalid, shown } from '../core/index.ts';
 
-/** What the source text of a function shows of its parameters. */
+/** What we know of a function's parameters from its source text. */
 interface Parameters {
-  /** The names in order; undefined for a parameter without one, such as a pattern. Empty if the source is not reliable. */
+  /** The names in order; undefined for a parameter without a name, such as a pattern. Empty if the source is not reliable. */
   readonly names: readonly (string | undefined)[];
   /** Whether there may be more parameters: a rest parameter, or a source that shows nothing (native, bound, wrapped, compiled for old engines). */
   readonly open: boolean;
@@ -12,19 +12,19 @@ const UNKNOWN: Parameters = { names: [], open: true };
 /** Comments and strings, in which brackets and commas mean nothing. */
 const NOISE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g;
 const ONE_BARE = /^\s*(?:async\s+)?([\p{ID_Start}$_][\p{ID_Continue}$]*)\s=>/u;
-/** A wrapper that passes all arguments on has this word. So has the output of compilers, for defaults and for `async` on old engines. */
+/** A function with this word may take more than it lists: a wrapper that passes on all arguments, or code compiled for old engines. */
 const ARGUMENTS = /\barguments\b/;
-/** A name or a pattern, possibly with a default. */
+/** One parameter: a name or a pattern, perhaps with a default. */
 const PIECE = /^\s*(\.\.\.)?\s*(?:([\p{ID_Start}$_][\p{ID_Continue}$]*)|\{[\s\S]*\}|\[[\s\S]*\])\s*(?:=[\s\S]*)?$/u;
 /**
- * In a parameter list, outside comments, this begins a regular expression or is a division. Only a parser can know which, so the text
- * after it may be misread.
+ * In a parameter list, outside comments, a slash is a division or begins a regular expression. Only a parser can know which, so the text
+ * after the slash may be misread.
  */
 const OBSCURE = '/';
 
 /**
- * Reads the parameter list. It gives up on doubtful cases: a list that needs a parser, two parameters with one name, and code from a
- * minifier, which renames parameters.
+ * Reads the parameter list. It gives `UNKNOWN` in doubtful cases: a list that needs a parser, two parameters with one name, and code
+ * from a minifier, which renames parameters.
  */
 function parametersOf(fn: (...args: never[]) => unknown): Parameters {
   const source = Function.prototype.toString.call(fn);
@@ -41,14 +41,14 @@ function parametersOf(fn: (...args: never[]) => unknown): Parameters {
   return { names, open: ARGUMENTS.test(text) || pieces.some((piece) => piece![1]) };
 }
 
-/** Whether a minifier has written the source, which gives many classes and functions the same name. */
+/** Whether a minifier has written the source. A minifier gives many classes and functions the same name. */
 export function isMinified(fn: (...args: never[]) => unknown): boolean {
   const source = Function.prototype.toString.call(fn);
   const text = source.replace(NOISE, plain);
   return !source.includes('[native code]') && !ONE_BARE.test(text) && listOf(text) === undefined;
 }
 
-/** Replaces a comment by a space, a string by an empty one, and a template string with code in it by the sign of a doubtful list. */
+/** Replaces a comment by a space, a string by an empty string, and a template string with code by `OBSCURE`: its list is doubtful. */
 function plain(noise: string): string {
   if (noise.startsWith('/')) return ' ';
   return noise.startsWith('`') && noise.includes('${') ? OBSCURE : '""';
@@ -87,10 +87,10 @@ const HOLE = /\{([^{}]*)\}/g;
 const PATH = /^(\d+|[\p{ID_Start}$_][\p{ID_Continue}$]*)((?:\.[\p{ID_Continue}$]+)*)$/u;
 
 /**
- * The key that a template makes from a call's arguments: `{0}` is the first argument, `{0.id}` a property of it, `{order.id}`
- * the same by the parameter's name in the source. Each value must be text, a number, a bigint or a boolean.
- * @param name the method, for messages
- * @throws LockError `LOCK_INVALID` for a placeholder without a parameter
+ * Makes keys from a template and a call's arguments. `{0}` is the first argument, `{0.id}` its property, `{order.id}` a property of the
+ * parameter with this name in the source. Each value must be text, a number, a bigint or a boolean.
+ * @param name the method's name, for messages
+ * @throws LockError `LOCK_INVALID` for a single brace, or a placeholder without a parameter
  */
 export function fromTemplate(template: string, method: Method, name: string): KeyOf {
   const parts = template.split(HOLE);
@@ -102,7 +102,7 @@ export function fromTemplate(template: string, method: Method, name: string): Ke
   return (args) => holes.map((part) => (typeof part === 'string' ? part : part(args))).join('');
 }
 
-/** The key without a template: the method's name and, if there is one, the first argument. */
+/** Makes keys without a template: the method's name and, if the call has one, the first argument. */
 export function fromName(name: string): KeyOf {
   return (args) => (args.length === 0 ? name : `${name}:${textOf(args[0], '0', name)}`);
 }

@@ -15,7 +15,7 @@ export interface EtcdPut {
 /** A guard for something kept in etcd. */
 export interface EtcdFence extends Fence, AsyncDisposable {
   /**
-   * Claims and puts in one step, so that no stale write comes between them.
+   * Claims the token and puts in one step, so that no stale write comes between them.
    * @param puts at most 127, each of another key
    * @throws LockError `LOCK_FENCED` when a newer token was seen; then nothing was put. `LOCK_UNAVAILABLE` when etcd refused or did not
    * answer; without an answer nobody knows whether the puts were made
@@ -35,8 +35,8 @@ export interface EtcdFence extends Fence, AsyncDisposable {
 const MAX_PUTS = 127;
 
 /**
- * A guard for something kept in etcd. Its mark, the highest token, is at `<prefix>/fence:<resource>`, percent-encoded, without a lease:
- * without the mark, stale writes would be possible again. No lock has this key, since the keys of locks encode a colon.
+ * A guard for something kept in etcd. Its mark, the highest token, is at `<prefix>/fence:<resource>`, percent-encoded, without a lease: if
+ * the mark expired, stale writes would be possible again. No lock has this key, since the keys of locks encode a colon.
  * @param options as for `etcd()`. The guard has its own connection; `close` ends it
  * @throws LockError `LOCK_INVALID`
  * @example
@@ -54,7 +54,7 @@ class Guard implements EtcdFence {
   readonly #client: Client;
   readonly #mark: Buffer;
   readonly #resource: string;
-  /** The mark as last read or written, so the next write of the same holder needs one call only. etcd compares the revision. */
+  /** The mark as last read or written. etcd compares its revision, so the next write of the same holder needs only one call. */
   #last = { newest: 0n, modRevision: 0n };
 
   constructor(client: Client, mark: Buffer, resource: string) {
@@ -79,7 +79,7 @@ class Guard implements EtcdFence {
     }
   }
 
-  /** An attempt fails only if the mark has grown meanwhile. So this ends: at the latest when the mark is above the token. */
+  /** An attempt fails only if the mark has grown meanwhile. So the loop ends, at the latest when the mark is above the token. */
   async #raise(token: bigint, puts: readonly Op[]): Promise<void> {
     for (let last = this.#last; ; last = this.#last) {
       if (token < last.newest) throw fencedError(this.#resource, token, last.newest);
@@ -107,7 +107,7 @@ class Guard implements EtcdFence {
   }
 }
 
-/** Checked here, since errors of etcd do not name the wrong put. */
+/** Checks the puts, since errors of etcd do not name the wrong put. */
 function checkPuts(puts: readonly EtcdPut[], mark: Buffer): Op[] {
   if (puts.length > MAX_PUTS) throw invalid(`${puts.length} puts are too many for one step; at most ${MAX_PUTS}`);
   const keys = new Set(['', mark.toString()]);

@@ -29,7 +29,7 @@ if newest ~= token then redis.call('SET', mark, token) end
 /** A guard for something kept in Redis. */
 export interface RedisFence extends Fence {
   /**
-   * Claims, and runs your Lua script in the same step, so that no stale write comes between them.
+   * Claims the token, and runs your Lua script in the same step, so that no stale write comes between them.
    * @param script sees `keys` as KEYS and `args` as ARGV
    * @throws LockError `LOCK_FENCED` when a newer token was seen; then the script has not run
    * @example
@@ -40,7 +40,7 @@ export interface RedisFence extends Fence {
 }
 
 /**
- * A guard for something kept in Redis. Its mark, the highest token, is at `<prefix>:fence:<resource>`. The mark has no expiry: without it,
+ * A guard for something kept in Redis. Its mark, the highest token, is at `<prefix>:fence:<resource>`. The mark never expires: otherwise
  * stale writes would be possible again.
  * @param client a connected ioredis or node-redis client
  * @throws LockError `LOCK_INVALID`

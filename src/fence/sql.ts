@@ -61,9 +61,9 @@ export interface SqlFenceOptions {
 /** A guard for something kept in a SQL database. */
 export interface SqlFence extends Fence {
   /**
-   * With the `query` of your transaction, the row of the mark stays locked until the commit, so no newer holder comes before the commit.
-   * Outside of a transaction, a claim guards a read, not a write. A mark counts when it is committed: without a `query` of your own, a claim
-   * inside a transaction is refused (on MySQL and MariaDB, if the driver is mysql2).
+   * If you give the `query` of your transaction, the row of the mark stays locked until the commit, so no newer holder comes before it.
+   * Outside of a transaction, a claim guards a read, not a write. A mark counts only when it is committed. So without `query`, a claim
+   * that runs inside a transaction is refused (on MySQL and MariaDB, if the driver is mysql2).
    * @throws LockError `LOCK_FENCED`, `LOCK_UNAVAILABLE`
    * @example
    * await inTransaction(async (query) => {
@@ -88,7 +88,7 @@ const TABLES: Readonly<Record<DialectName, string>> = {
 };
 
 /**
- * A guard for something kept in PostgreSQL, MySQL or MariaDB. Its mark has a table of its own.
+ * A guard for something kept in PostgreSQL, MySQL or MariaDB. The marks have a table of their own.
  * @param query runs one statement and returns what the driver returns: pg's result, mysql2's pair, or the rows of postgres.js
  * @throws LockError `LOCK_INVALID`
  * @example
@@ -96,7 +96,7 @@ const TABLES: Readonly<Record<DialectName, string>> = {
  * await fence.claim(lease.token);
  */
 export function sqlFence(query: Query, resource: string, options: SqlFenceOptions = {}): SqlFence {
-  checkNames(options, KNOWN, 'options of sqlFence()'); // with a misspelt `table`, a guard would not see the marks of other guards
+  checkNames(options, KNOWN, 'options of sqlFence()'); // if we ignored a misspelt `table`, a guard would not see the marks of others
   const { dialect: name = 'postgres', table = 'holdfast_fences' } = options;
   const dialect = dialectOf(name);
   const quoted = new Text(dialect).name(table);
@@ -109,20 +109,20 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
       const alone = run === query;
       const values = `SELECT ${first}::text, ${second}::numeric${alone ? ` WHERE ${OWN_TRANSACTION.durable}` : ''}`;
       const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;
-      const returning = alone ? OWN_TRANSACTION.returning : '1 AS raised'; // rows, since some libraries hide how many were changed
+      const returning = alone ? OWN_TRANSACTION.returning : '1 AS raised'; // a row, since some libraries hide the number of changed rows
       const insert = `INSERT INTO ${quoted} (resource, newest) ${values} ON CONFLICT (resource) ${update} RETURNING ${returning}`;
       const result = await run(insert, [resource, newest] as never[]);
       const raised = rowsOf(result).length > 0;
       if (raised && alone) await checkCommitted(result, run, `the claim of ${quoted}`);
       return raised;
     }
-    // In hex. Otherwise the bytes, and so the row, would depend on the character set of the connection.
+    // In hex, the resource has the same bytes, and so the same row, under every character set of the connection.
     const values = [Buffer.from(resource).toString('hex'), newest] as never[];
     const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (UNHEX(${first}), ${second})`;
     const said = await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
     if (run === query) checkClosed(said, name, `the claim of ${quoted}`);
-    // A flag of the connection decides which rows MySQL counts as changed. So the row is read, which works with rows of any form. FOR UPDATE:
-    // a plain read shows the row as it was at the transaction's first read, and so hides a newer mark, which the INSERT did not change
+    // A flag of the connection decides which rows MySQL counts as changed. So we read the row, and rows of any form will do. FOR UPDATE: a
+    // plain read shows the row as it was at the transaction's first read, and so hides a newer mark, which the INSERT did not change
     // (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
     const mine = `SELECT newest FROM ${quoted} WHERE resource = UNHEX(${first}) AND newest = CAST(${second} AS UNSIGNED) FOR UPDATE`;
     return rowsOf(await run(mine, values)).length > 0;
@@ -144,9 +144,9 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
  * @param transaction what your library calls connection, tx, trx or manager: of pg, mysql2, postgres.js, Prisma, Drizzle, Knex, Kysely or
  * TypeORM; or a function that runs one statement in it, as for `claim`
  * @param lease of an exclusive lock: its token is claimed
- * @param work reads and writes in that transaction; its result is given
+ * @param work reads and writes in that transaction; its result is returned
  * @param options `dialect`: default `postgres`; `table`: where the marks are, which `sqlFence(…).setup()` makes
- * @throws what `work` throws; LockError `LOCK_FENCED`; `LOCK_INVALID`, also where nothing is in a transaction
+ * @throws what `work` throws; LockError `LOCK_FENCED`; `LOCK_INVALID`, also outside of a transaction
  * @example
  * await locks.mutex('order:42').run((lease) =>
  *   inTransaction((query) =>
@@ -167,7 +167,7 @@ export async function fenced<T>(
     throw invalid(`fenced() needs a function that does the work, not ${shown(work)}`, resource);
   const token = checkToken(lease?.token);
   await assertTransaction(query, 'fenced', resource); // without a transaction, the mark would be free again before the work is done
-  await fence.claim(token, (sql, params) => query(sql, params)); // another function than `query`: this claim is in a transaction on purpose
+  await fence.claim(token, (sql, params) => query(sql, params)); // a new function: `claim` refuses `query` itself in a transaction
   return work();
 }
 
@@ -179,7 +179,7 @@ export interface FenceFragments {
   readonly where: string;
   /** Two parameters of the statement, in this order: one for `set` and one for `where`. */
   readonly params: readonly string[];
-  /** The number of the next free placeholder: `first` and two. */
+  /** The number of the next free placeholder: `first` + 2. */
   readonly next: number;
 }
 

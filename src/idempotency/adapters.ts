@@ -7,15 +7,15 @@ import type { KeyedRequest, Outcome, RequestHandling } from './requests.ts';
 const runs = new WeakMap<object, MemoRun>();
 
 /**
- * The run in which a handler works: its fencing token, and its signal, which is aborted when another run could begin.
- * @param request of Express, Fastify or Nest, or the context of Hono
- * @returns undefined where the handler runs without protection
+ * Gives the run of a handler: its fencing token, and its signal, which is aborted when another run could begin.
+ * @param request the request of Express, Fastify or Nest, or the context of Hono
+ * @returns undefined if the handler runs without protection
  * @example
  * const handler = (request: object) => report(runOf(request)?.token);
  */
 export const runOf = (request: object): MemoRun | undefined => runs.get(request);
 
-/** What the requests of Express and Fastify have in common. In a router that is mounted at a path, `url` lacks that path. */
+/** The common part of Express and Fastify requests. In a router that is mounted at a path, `url` lacks the path; `originalUrl` has it. */
 interface NodeRequest {
   readonly method: string;
   readonly url: string;
@@ -37,7 +37,7 @@ export interface Steps {
   readonly fail: (error: unknown) => void;
 }
 
-/** @param before headers that the handler has not set */
+/** @param before headers that were set before the handler ran */
 export function onNode<R>(
   requests: RequestHandling<R>,
   request: R,
@@ -61,7 +61,7 @@ export function onNode<R>(
     .finally(() => held?.release());
 }
 
-/** What is used of a context of Hono. Its body may be read several times. */
+/** The used parts of a Hono context. The body may be read several times. */
 interface HonoContext {
   readonly req: Pick<Request, 'method' | 'url' | 'arrayBuffer'> & { header(name: string): string | undefined };
   readonly res: Response;
@@ -89,7 +89,7 @@ export async function onHono<R>(
   return new Response(bytes, { status, headers: headers as Record<string, string> });
 }
 
-/** The value of a JSON body, so that two texts of one value are one request; the bytes of any other body. */
+/** Gives the value of a JSON body, so that two texts of one value are one request. Gives the bytes of any other body. */
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
@@ -107,7 +107,7 @@ async function answerOf(response: Response): Promise<Answer> {
     chunks.push(part.value);
     size += part.value.length;
     if (size <= MAX_BODY_BYTES) continue;
-    void reader?.cancel().catch(() => {}); // it settles when the client has read the other copy
+    void reader?.cancel().catch(() => {}); // `cancel` settles only when the client has read the other copy
     return { ...answer, body: undefined };
   }
   return { ...answer, body: Buffer.concat(chunks) };

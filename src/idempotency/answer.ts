@@ -5,26 +5,26 @@ import { RefusedValue } from '../memo/encoding.ts';
 /** A whole answer to a request. */
 export interface Answer {
   readonly status: number;
-  /** By names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Undefined: it is too long to be kept. */
+  /** Undefined if the body is too long to be kept. */
   readonly body: Buffer | undefined;
 }
 
-/** The longest body that is kept, bytes. Compressed, a text of this length is about as long as an engine takes. */
+/** The longest body that is kept, bytes. A compressed text of this length is about as long as an engine allows. */
 export const MAX_BODY_BYTES = 524_288;
-/** The header of an answer that is that of an earlier request. */
+/** The header that marks the kept answer of an earlier request. */
 export const REPLAYED = 'idempotent-replayed';
 const MAX_KEY_LENGTH = 255;
 const RETRY_AFTER_SECONDS = '1';
 
 /**
- * Headers of one connection, moment or session. The length is computed again. A cookie may be a secret, or older than that of the client.
+ * Headers of one connection, moment or session. The length is computed again. A cookie may be a secret, or older than the client's cookie.
  */
 const NEVER_KEPT =
   /^(connection|keep-alive|transfer-encoding|trailer|upgrade|date|content-length|set-cookie|proxy-authenticate)$/;
 
-/** The headers to keep: those that the handler has set or changed. @param before all headers before it ran */
+/** The headers to keep: those that the handler has set or changed. @param before all headers before the handler ran */
 export function keptHeaders(now: object, before: object = {}): Answer['headers'] {
   const earlier = new Map(Object.entries(before));
   const kept = Object.entries(now).filter(([name, value]) => !NEVER_KEPT.test(name) && earlier.get(name) !== value);
@@ -43,10 +43,10 @@ export function unpacked(text: string): Answer {
   return { ...JSON.parse(bytes.toString('utf8', 0, end)), body: bytes.subarray(end + 1) };
 }
 
-/** A string of structured fields (RFC 9651, 3.3.3), as the draft says, or the text without quotes, as most clients send it. */
+/** A quoted string (RFC 9651, 3.3.3), as the draft demands, or text without quotes, as most clients send it. */
 const KEY = /^(?:"((?:[ !#-[\]-~]|\\["\\])+)"|([!#-+\--~]+))$/;
 
-/** The key in the header; undefined if there is no valid one. Two headers arrive joined by a comma, which is not valid. */
+/** The key in the header; undefined if there is no valid one. Two headers arrive as one text with a comma, which is not valid. */
 export function keyIn(header: unknown): string | undefined {
   const [, quoted, bare] = (typeof header === 'string' && KEY.exec(header)) || [];
   const key = quoted?.replace(/\\(.)/g, '$1') ?? bare;
@@ -57,7 +57,7 @@ type Refusal = readonly [status: number, title: string, detail: string];
 
 const DOWN: Refusal = [503, 'Idempotency-Key cannot be looked up', 'Nothing was done for this request. Try again.'];
 const UNKEPT: Refusal = [500, 'The answer was not kept', 'The request was done, and is not done again.'];
-/** The key is what is wrong with the header, or the code of the memo's error. */
+/** The refusals, by what is wrong with the request or by the code of the memo's error. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   missing: [400, 'Idempotency-Key is missing', 'This operation needs the header, with a new key for each request.'],
   malformed: [400, 'Idempotency-Key is malformed', `It has 1 to ${MAX_KEY_LENGTH} visible ASCII characters, once.`],
@@ -72,7 +72,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 };
 
 /**
- * The answer to a request whose handler does not run (RFC 9457). @throws the error, if it is not one of a memo
+ * Makes the answer to a request whose handler does not run (RFC 9457). @throws `why`, if `REFUSALS` has no entry for it
  * @param type the address of a page about the header
  */
 export function refusalFor(why: unknown, type: string | undefined): Answer {

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { type Answer, keptHeaders, MAX_BODY_BYTES } from './answer.ts';
 
-/** A response that is held back from the client. */
 export interface HeldResponse {
-  /** What the handler answers; undefined if it ends the connection instead. */
+  /** What the handler answers; undefined if the handler ends the connection instead. */
   readonly answer: Promise<Answer | undefined>;
   /** Sends what was held back. From then on nothing is held back. */
   release(): void;
@@ -12,10 +11,10 @@ export interface HeldResponse {
 type Act = (...given: unknown[]) => unknown;
 
 /**
- * Holds back what a handler writes. Other code may have wrapped these functions again by the time of the release. So they stay in place, and
- * call the original ones.
- * @param before headers that the handler has not set
- * @param instead what the client gets when the handler ends the response, in place of what the handler wrote
+ * Replaces functions of the response, to hold back what a handler writes. Other code may wrap the new functions before the release. So they
+ * stay in place after it, and call the original ones.
+ * @param before headers that were set before the handler ran
+ * @param instead when the handler ends the response, the client gets this answer in place of what the handler wrote
  */
 export function hold(response: ServerResponse, before: object = response.getHeaders(), instead?: Answer): HeldResponse {
   const earlier = { ...before };
@@ -42,7 +41,7 @@ export function hold(response: ServerResponse, before: object = response.getHead
       take(chunk, encoding);
       if (typeof done === 'function') process.nextTick(done);
       if (size <= MAX_BODY_BYTES || instead) return true;
-      response.once('close', () => settle(undefined)); // until then the key stays taken
+      response.once('close', () => settle(undefined)); // the key stays taken until the response closes
       release();
       return true;
     },
@@ -84,7 +83,7 @@ export function hold(response: ServerResponse, before: object = response.getHead
   return { answer, release };
 }
 
-/** Only if a header was set before, Node also remembers the headers that `writeHead` gets. */
+/** Node remembers the headers that `writeHead` gets only if a header was set before. So `hold` first sets this one. */
 const PROBE = 'x-holdfast';
 
 export function sendOn(response: ServerResponse, { status, headers, body }: Answer): void {

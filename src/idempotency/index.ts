@@ -8,7 +8,7 @@ import { requestsOf } from './requests.ts';
 export { runOf } from './adapters.ts';
 export type { IdempotencyOptions } from './options.ts';
 
-/** What is used of a reply of Fastify. */
+/** The used parts of a Fastify reply. */
 export interface FastifyReplyLike {
   /** The response of Node. */
   readonly raw: ServerResponse;
@@ -22,7 +22,7 @@ export interface FastifyReplyLike {
   readonly send: (body: unknown) => unknown;
 }
 
-/** The header `Idempotency-Key` for the routes of a framework. It goes after the login, and after what parses the body. */
+/** Handles the header `Idempotency-Key` in a framework. Put it after the login and the body parser. */
 export interface Idempotency<R> {
   /**
    * A middleware of Express.
@@ -51,11 +51,11 @@ export interface Idempotency<R> {
 }
 
 /**
- * The header `Idempotency-Key` (IETF draft *The Idempotency-Key HTTP Header Field*, -07) on a memo. Of all requests of one caller, route
- * and key one runs the handler; the others get its status, headers and body, with `Idempotent-Replayed: true`. 400 without the header, 409
- * with `Retry-After` while the first one runs, 422 for another body or query, 503 while the engine does not answer. The handler runs again
- * if its process died or its answer is not kept: let it use the fencing token of `runOf(request)`.
- * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where no answer can be kept
+ * Handles the header `Idempotency-Key` (IETF draft *The Idempotency-Key HTTP Header Field*, -07) with a memo. Of all requests with the same
+ * caller, route and key, one runs the handler. The others get its status, headers and body, with `Idempotent-Replayed: true`. Refusals: 400
+ * without the header, 409 and `Retry-After` while the first request runs, 422 for another body or query, 503 while the engine does not
+ * answer. The handler runs again if its process died or its answer is not kept: let it use the fencing token of `runOf(request)`.
+ * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` if the engine cannot keep answers
  * @example
  * const perKey = idempotency(locks, { scope: (request: { account: string }) => request.account, keep: '24h' });
  */

@@ -5,27 +5,27 @@ import { packed, unpacked } from './answer.ts';
 type OfMemo = Pick<MemoOptions, 'keep' | 'wait' | 'ttl' | 'maxHold' | 'attempts' | 'rest' | 'seal'>;
 
 /**
- * Options of `idempotency`. `keep` (default 24 h), `wait` for the answer of a request that runs (default 1 s), `ttl`, `maxHold`,
- * `attempts`, `rest` and `seal` are those of the memo that keeps the answers.
+ * Options of `idempotency`. `keep` (default 24 h), `wait` (for the answer of a request that runs; default 1 s), `ttl`, `maxHold`,
+ * `attempts`, `rest` and `seal` are options of the memo that keeps the answers.
  */
 export interface IdempotencyOptions<R = never> extends OfMemo {
   /**
-   * Who asks: the account or tenant of your login, as text. **Without it in the text, one user gets the answer of another who sends the
-   * same key.** Method and path are part of the key already. For Hono it gets the context. Where all callers are one: `() => 'all'`.
+   * The caller: the account or tenant of your login, as text. **If the text lacks the account, one user gets the answer of another user with
+   * the same key.** Method and path are part of the key already. With Hono it gets the context. If all callers are one: `() => 'all'`.
    */
   readonly scope: (request: R) => string;
-  /** Whether a request without the header is refused with 400. Default true. False: its handler runs without protection. */
+  /** Whether a request without the header is refused with 400. Default true. False: the handler runs without protection. */
   readonly required?: boolean | undefined;
-  /** The methods that this is for; others pass. Default POST and PATCH. */
+  /** The protected HTTP methods; others pass. Default POST and PATCH. */
   readonly methods?: readonly string[] | undefined;
   /**
-   * Whether an answer of this status is kept. If not, its own caller alone gets it, and the next request runs the handler. Default: all
-   * but 408, 425, 429 and those from 500 on.
+   * Whether an answer with this status is kept. If not, only its own caller gets the answer, and the next request runs the handler.
+   * Default: true below 500, except 408, 425 and 429.
    */
   readonly keepStatus?: ((status: number) => boolean) | undefined;
   /** When the engine does not answer: `refuse` with 503 (default), or `run` the handler without protection. */
   readonly whenDown?: 'refuse' | 'run' | undefined;
-  /** The address of your page about the header, as the `type` of refusals. Default: none. */
+  /** The URL of your page about the header: the `type` of refusals. Default: none. */
   readonly type?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ const NAMES = allOf(
   namesOf<Own>({ scope: true, required: true, methods: true, keepStatus: true, whenDown: true, type: true }),
 );
 
-/** These say that the client should try again. */
+/** Statuses below 500 that ask the client to try again. */
 const TRANSIENT = [408, 425, 429];
 const isLasting = (status: number): boolean => status < 500 && !TRANSIENT.includes(status);
 

@@ -6,7 +6,7 @@ import type { MemoRun } from '../memo/memo.ts';
 import { type Answer, keyIn, REPLAYED, refusalFor } from './answer.ts';
 import { type IdempotencyOptions, idempotencyPlan } from './options.ts';
 
-/** What is needed of a request, in the same form for all frameworks. */
+/** The used parts of a request, in one form for all frameworks. */
 export interface KeyedRequest {
   readonly method: string;
   /** Path and query: `/payments?draft=1`. */
@@ -19,20 +19,20 @@ export interface KeyedRequest {
   body(): unknown;
 }
 
-/** `pass`: the handler is to run without protection. `ran`: it ran, and has answered its client. Otherwise the answer to send. */
+/** `pass`: run the handler without protection. `ran`: the handler ran and has answered. An `Answer`: send it, and run nothing. */
 export type Outcome = 'pass' | 'ran' | Answer;
 
-/** Runs the handler. Undefined: there is no whole answer, and nothing is kept. */
+/** Runs the handler. It gives undefined if there is no whole answer; then nothing is kept. */
 export type Handler = (run: MemoRun) => Promise<Answer | undefined>;
 
 /** Handles one request. It rejects with what the handler throws, and with `LOCK_INVALID` for a bad scope or body. */
 export type RequestHandling<R> = (request: R, asked: KeyedRequest, handler: Handler) => Promise<Outcome>;
 
-/** @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where no answer can be kept */
+/** @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` if the engine cannot keep answers */
 export function requestsOf<R>(locks: Locks, options: IdempotencyOptions<R>): RequestHandling<R> {
   if (typeof locks?.memo !== 'function') throw invalid(`idempotency() needs Locks, not ${shown(locks)}`);
   const { scope, methods, required, keepStatus, whenDown, type, memo } = idempotencyPlan(options);
-  locks.memo('idempotency', memo); // checks its options now, where they were written
+  locks.memo('idempotency', memo); // wrong options throw now, not at the first request
 
   return async (request, asked, handler) => {
     const { method, url } = asked;

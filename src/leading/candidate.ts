@@ -17,7 +17,6 @@ import { type LeasedRun, leasedRun } from './leased-run.ts';
 import type { LeaderPlan } from './options.ts';
 import type { Term, TermWork } from './term.ts';
 
-/** How the function of a term ended. */
 interface Settled {
   /** Whether the function failed before its term ended. */
   readonly failed: boolean;
@@ -30,12 +29,11 @@ interface PastTerm extends Settled {
   readonly lasted: number;
 }
 
-/** The term that a candidate has now. */
 interface CurrentTerm {
   readonly term: LeasedRun & Term;
   readonly hold: Hold;
   readonly over: PromiseWithResolvers<void>;
-  /** The first reason of its end; undefined while it lasts. */
+  /** The first reason of the end; undefined while the term lasts. */
   why?: TermEnd;
 }
 
@@ -45,7 +43,7 @@ function endTerm(current: CurrentTerm, why: TermEnd, reason: unknown): void {
   current.term.abort(reason);
 }
 
-/** Stands for election again and again, and leads its terms. */
+/** Asks for the lock of the election again and again, and runs the function in each term. */
 export class Candidate {
   readonly #name: string;
   readonly #runtime: LockRuntime;
@@ -60,7 +58,7 @@ export class Candidate {
     this.#mutex = mutex(runtime, name, new LayeredOptions(runtime.engine.backend.traits, plan.lock));
   }
 
-  /** Campaigns until `stop`. Without `autoCampaign` it leads one term, and throws the error of its function. */
+  /** Campaigns until `stop` is aborted. Without `autoCampaign` it leads one term, and throws the error of its function. */
   async campaign(work: TermWork, stop: AbortSignal | undefined): Promise<void> {
     const { engine } = this.#runtime;
     const { pause, autoCampaign, onError } = this.#plan;
@@ -77,7 +75,10 @@ export class Candidate {
     }
   }
 
-  /** @returns whether there was a term. It resolves when the term is over, or at once inside the function of the term, which would wait for itself. */
+  /**
+   * @returns whether there was a term. It resolves when the term is over. Inside the function of the term it resolves at once: the function would
+   * wait for itself.
+   */
   async resign(): Promise<boolean> {
     if (!this.#current) return false;
     const { hold, over } = this.#current;
@@ -95,10 +96,9 @@ export class Candidate {
   }
 
   /**
-   * Waits to be elected, and leads. If the engine does not answer, it asks again: a candidate that gave up would not be there when all
-   * others have died.
-   * @throws LockError `LOCK_CLOSED`, and what no later attempt would change
-   * @returns undefined if `stop` came before a term
+   * Waits to be elected, and leads. If the engine does not answer, the candidate asks again: if it gave up, and all others died, nobody would lead.
+   * @throws LockError `LOCK_CLOSED`, and every error that no later attempt would change
+   * @returns undefined if `stop` was aborted before a term
    */
   async #nextTerm(work: TermWork, stop: AbortSignal | undefined): Promise<PastTerm | undefined> {
     const { engine } = this.#runtime;
@@ -153,8 +153,8 @@ export class Candidate {
   }
 
   /**
-   * Runs the function until it settles, and asks it to end if the term ends earlier. The lease is kept until then: after an early release
-   * the next leader would begin beside this function.
+   * Runs the function until it settles, and aborts its signal if the term ends earlier. The lease is kept until the function has settled: after an
+   * early release the next leader would begin beside this function.
    */
   async #lead(
     current: CurrentTerm,

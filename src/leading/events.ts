@@ -2,14 +2,14 @@ import { channel } from 'node:diagnostics_channel';
 import { type EVENT_VERSION, printable } from '../core/index.ts';
 
 /**
- * Why a term ended. `settled`, `failed`: its function settled, or failed. `stopped`: the signal of `run` aborted.
+ * Why a term ended. `settled`, `failed`, `lost`: its function settled or failed, or its lease was lost. `stopped`: the signal of `run` aborted.
  * `resigned`: `resign()` was called.
  */
 export type TermEnd = 'settled' | 'failed' | 'lost' | 'stopped' | 'resigned';
 
 /** What happened to one candidate. */
 export interface LeaderEvent {
-  /** 1. A change that could break a listener raises it. */
+  /** 1; raised by a change that could break a listener. */
   readonly version: typeof EVENT_VERSION;
   /** The `number` of its `Locks`. */
   readonly locks: number;
@@ -23,7 +23,7 @@ export interface LeaderEvent {
   readonly label: string;
   /** The token of the term, if the event is about one. */
   readonly token?: bigint;
-  /** `elected`: ms from the candidacy to the term. `termEnded`, `termOverdue`: ms since the term began. */
+  /** `elected`: ms that the candidate has waited for the term. `termEnded`, `termOverdue`: ms since the term began. */
   readonly duration?: number;
   /** `termEnded`, `termOverdue`: why the term ended. */
   readonly why?: TermEnd;
@@ -32,9 +32,9 @@ export interface LeaderEvent {
 }
 
 /**
- * Channels of `node:diagnostics_channel`. `elected`: a term has begun. `termEnded`: its function has settled, and the lease is
- * released or lost. `termOverdue`: the term ended a while ago, and its function has not settled. `campaignFailed`: the engine
- * did not answer; the campaign goes on. `observationFailed`: an observer got no answer; it goes on.
+ * Channels of `node:diagnostics_channel`. `elected`: a term has begun. `termEnded`: its function has settled, and its lease is released or lost.
+ * `termOverdue`: the term ended `settle` ago, and its function has not settled. `campaignFailed`: the engine did not answer; the campaign goes on.
+ * `observationFailed`: an observer got no answer, and asks again.
  */
 export const leaderChannels = {
   elected: channel('holdfast:elected'),

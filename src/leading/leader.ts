@@ -17,9 +17,9 @@ import { type Incumbent, incumbentOf, Observer, POLL_BESIDE_WATCH_MS, POLL_MS } 
 import { type LeaderOptions, leaderPlan } from './options.ts';
 import type { TermWork } from './term.ts';
 
-/** How to stand for election. */
+/** How to campaign. */
 export interface CampaignOptions {
-  /** Ends the current term, or the wait for one. `run` resolves when the function has settled and the term is given up. */
+  /** Ends the current term, or the wait for a term. `run` resolves when the function has settled and the term is given up. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -94,10 +94,9 @@ export class Leader {
   }
 
   /**
-   * Ends the current term: its signal is aborted, and when the function has settled, the next candidate leads. `run`
-   * then campaigns again.
-   * @returns whether there was a term; resolves when it is given up. Inside the function of that term, and in what it has started, it
-   * resolves at once, since the function may wait for it: the term is given up when the function has settled
+   * Ends the current term: its signal is aborted. When the function has settled, the next candidate leads, and `run` campaigns again.
+   * @returns whether there was a term. It resolves when the term is given up. Inside the function of the term, and in what the function started, it
+   * resolves at once, since the function may wait for it
    * @example
    * const leader = locks.leader('feed');
    * const led = await leader.resign();
@@ -107,8 +106,8 @@ export class Leader {
   }
 
   /**
-   * Returns the candidate that holds the lock, or null. It asks once. A candidate that died while it waited may be named, until its term
-   * expires: the engine grants the lock to it, and its function never runs.
+   * Asks once, and returns the candidate that holds the lock, or null. A candidate that died while it waited may still get the lock: it is named
+   * until its term expires, and its function never runs.
    * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot list; `LOCK_UNAVAILABLE`
    * @example
    * const who = await locks.leader('feed').current();
@@ -120,9 +119,8 @@ export class Leader {
   }
 
   /**
-   * Yields who leads, now and after each change, whether or not this object is a candidate. It asks the engine once for each
-   * value that you take, and at least as often as `every` says. An engine that reports changes is also asked after a change. If
-   * the engine does not answer for a while, the observation goes on.
+   * Yields who leads, now and after each change, whether or not this object is a candidate. While you wait for a value, it asks the engine at least
+   * as often as `every` says, and after changes that the engine reports. If the engine does not answer for a while, the observation goes on.
    * @throws LockError `LOCK_UNSUPPORTED`, at once, if the engine cannot list; `LOCK_INVALID`
    * @example
    * for await (const who of locks.leader('feed').observe({ signal })) {

@@ -1,15 +1,12 @@
 import { type Lease, leastOf } from '../core/index.ts';
 
-/** @internal A lease that keeps other processes out of a run. Without `isNeeded` the run needs it to its end. */
+/** @internal A lease that keeps other processes out of a run. Without `isNeeded` the run needs the lease to its end. */
 export interface RunGuard {
   readonly lease: Lease;
   readonly isNeeded?: () => boolean;
 }
 
-/**
- * @internal What a function that runs under leases sees of its run. It is the base of the run of a tick, the run of a memo, and the term
- * of a leader.
- */
+/** @internal What a function that runs under leases sees of its run: the base of the run of a tick, the run of a memo, and the term of a leader. */
 export class LeasedRun {
   readonly #guards: readonly RunGuard[];
   readonly #controller = new AbortController();
@@ -50,7 +47,7 @@ export class LeasedRun {
     this.#controller.abort(reason);
   }
 
-  /** From now until `over`, aborts when a needed lease is lost or `stop` is aborted, unless `onLoss` and `onStop` do something else. */
+  /** Until `over`, aborts the run when a needed lease is lost or `stop` is aborted, unless `onLoss` and `onStop` do something else. */
   listen(stop: AbortSignal | undefined, onLoss = this.abort, onStop = this.abort): void {
     for (const guard of this.#guards) {
       const { signal } = guard.lease;

@@ -14,7 +14,7 @@ export interface Incumbent {
   readonly label: string;
   /** The token of the term. */
   readonly token: bigint;
-  /** ms since this candidate stood for election; undefined if the engine does not keep it. */
+  /** ms since this candidate asked for the lock; undefined if the engine does not keep it. */
   readonly since: number | undefined;
 }
 
@@ -33,11 +33,10 @@ export async function incumbentOf(entries: AsyncIterable<QueueEntry>, delay = 0)
 }
 
 const MIN_PAUSE_MS = 50;
-/** How often to ask an engine that reports no changes, and one that does. */
+/** Pauses between two questions to an engine that reports no changes, and to one that does, ms. */
 export const POLL_MS = 1_000;
 export const POLL_BESIDE_WATCH_MS = 10_000;
 
-/** What an observer asks, how often, and until when. */
 export interface Observation {
   readonly engine: Engine;
   readonly key: string;
@@ -61,8 +60,8 @@ export class Observer {
   }
 
   /**
-   * Yields the first answer, and each answer that names another leader. It asks only when the caller takes the next value. So the newest
-   * leader always arrives; a leader between two questions does not.
+   * Yields the first answer, and each answer that names another leader. It asks only when the caller takes the next value. So the caller gets the
+   * newest leader, and no leader that came and went between two questions.
    */
   async *changes(): AsyncGenerator<Incumbent | null, void, void> {
     const { ask, onFailure } = this.#observation;
@@ -92,7 +91,7 @@ export class Observer {
   /** Begins to watch before a question, so that no later change is missed. If the watch fails, the observer polls. */
   async #arm(): Promise<void> {
     const { engine, key, signal } = this.#observation;
-    // Not in the constructor: an observation that nobody iterates never ends, and its listener would stay.
+    // Not in the constructor: if nobody iterates the observation, it never ends, and its listener would stay.
     signal?.addEventListener('abort', this.#end, { once: true });
     if (engine.backend.changed && !this.#watch && !signal?.aborted) {
       this.#changed = new AbortController();

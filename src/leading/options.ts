@@ -26,18 +26,15 @@ export interface LeaderOptions {
   /** A name for observers, an address for example. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
   /**
-   * The pause before the next campaign, after a function that ended by itself and after a failed campaign. It doubles while
-   * terms are shorter than `bound`. Default from 100 ms to 30 s, half of it random.
+   * The pause before the next campaign, after a term or a failed campaign. It doubles while terms are shorter than `bound`. Default from 100 ms to 30
+   * s, half of it random.
    */
   readonly pause?: Spin | undefined;
   /** How long after the end of a term a function that has not settled is reported as overdue. Default 10 s. */
   readonly settle?: Duration | undefined;
-  /** Campaign again after a term. Default true; with false `run` leads one term, and throws its function's error. */
+  /** Campaign again after a term. Default true; with false `run` leads one term, and throws the error of its function. */
   readonly autoCampaign?: boolean | undefined;
-  /**
-   * Gets the error of a function that failed, after its term. Default: a warning of the process. Not with `autoCampaign:
-   * false`.
-   */
+  /** Gets the error of a function that failed, after its term. Default: a warning of the process. Not called with `autoCampaign: false`. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -60,12 +57,12 @@ const NAMES = namesOf<LeaderOptions>({
 });
 const DEFAULT_PAUSE_MS = { pause: 100, jitter: 0.5, bound: 30_000 };
 const DEFAULT_SETTLE_MS = 10_000;
-/** How often a candidate renews its place in the queue where the engine wakes it, ms. Most candidates wait as long as their process lives. */
+/** How often a candidate renews its place in the queue, ms, if the engine notifies it. Most candidates wait as long as their process lives. */
 const SIGN_OF_LIFE_MS = 8_000;
 
 /**
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound
- * @param defaults of the `Locks`; those for a single lock have no effect
+ * @param defaults those of the `Locks`; defaults for single locks have no effect
  */
 export function leaderPlan(
   name: string,
@@ -100,6 +97,6 @@ const warning = (name: string) => (error: unknown) => {
   process.emitWarning(`the function of leader ${shown(name)} failed: ${message}`, 'HoldfastLeaderWarning');
 };
 
-/** Without wake-ups the bound of `spin` decides how late a candidate notices that the leader is gone, so it stays as it is. */
+/** Without wake-ups the bound of `spin` decides how late a candidate notices that the leader is gone, so the bound stays as it is. */
 const candidateSpin = (spin: LockOptions['spin'], wakes: Traits['wakes']): LockOptions['spin'] =>
   wakes === 'never' ? spin : { bound: SIGN_OF_LIFE_MS, ...spin };

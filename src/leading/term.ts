@@ -2,17 +2,16 @@
 export interface Term {
   /** The name of the election. */
   readonly name: string;
-  /** The fencing token; it grows with every term. What the leader writes to should refuse an older one. */
+  /** The fencing token; it grows with every term. What the leader writes to should refuse an older token. */
   readonly token: bigint;
   /**
-   * Aborted when the term must end: it is lost (before the deadline; the reason is the `LOCK_LOST` error), `resign()` was
-   * called, or the signal of `run` was aborted. The next term begins only when the function has settled. After a loss it begins on its
-   * own.
+   * Aborted when the term must end: it is lost (before the deadline; the reason is the `LOCK_LOST` error), `resign()` was called, or the signal of
+   * `run` was aborted. The next term begins when the function has settled; after a loss it does not wait for that.
    */
   readonly signal: AbortSignal;
-  /** Compares the clock now. False from the deadline on. */
+  /** False from the deadline on. Each read looks at the clock. */
   readonly held: boolean;
-  /** ms until the deadline unless renewed. */
+  /** ms until the deadline, unless the lease is renewed. */
   readonly remaining: number;
   /**
    * @throws LockError `LOCK_LOST`

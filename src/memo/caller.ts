@@ -12,9 +12,9 @@ import { decoded, errorOf, opened, readStored, type StoredEntry } from './entry.
 import type { MemoResult, MemoWork } from './memo.ts';
 import type { MemoPlan } from './options.ts';
 
-/** What the owner of a waiting caller does at the end of its wait. */
+/** What a waiting caller needs of its owner to limit the wait. */
 export interface Limits {
-  /** Called when the wait is over, with the error for the caller. */
+  /** Gets the error for the caller, when `wait` is over or the signal aborts. */
   giveUp(error: LockError): void;
   /** Whether the engine has answered so far. */
   hasAnswer(): boolean;
@@ -54,7 +54,7 @@ export class Caller<T = unknown> {
     return this.#over;
   }
 
-  /** Starts the limits of the wait. If they run already, `limits` takes the place of the earlier ones. */
+  /** Starts the limits of the wait. A second call only replaces `limits`. */
   startLimits(limits: Limits): void {
     const started = this.#limits !== undefined;
     this.#limits = limits;
@@ -76,7 +76,7 @@ export class Caller<T = unknown> {
     this.#unlisten = () => signal?.removeEventListener('abort', abort);
   }
 
-  /** Called when the function of this caller runs: the wait for it has no limit. */
+  /** Called when the function of this caller begins: `wait` does not limit its run. */
   begins(): void {
     this.#cancel?.();
   }
@@ -102,7 +102,7 @@ export class Caller<T = unknown> {
     this.#unlisten?.();
   }
 
-  /** Ends the call with what is stored, a value or an error. @param own what differs for the caller whose function ran */
+  /** Ends the call with the stored value or error. @param own the fields that differ for the caller whose function ran */
   settle(value: StoredValue, stored?: StoredEntry, own?: Partial<MemoResult<T>>): void {
     try {
       this.resolve({ ...this.inContext(() => resultOf(this.#engine.clock, this.plan, value, stored)), ...own });

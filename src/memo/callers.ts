@@ -11,10 +11,7 @@ import type { Caller } from './caller.ts';
 import { readStored } from './entry.ts';
 import { differ, mismatch } from './match.ts';
 
-/**
- * The callers of a shared run that wait, in the order in which they came. While the engine does not answer, each of them gives up when it
- * has waited for `MAX_OUTAGE_MS`.
- */
+/** The waiting callers of a shared run, in order of arrival. While the engine does not answer, each caller gives up after `MAX_OUTAGE_MS`. */
 export class WaitingCallers {
   readonly #engine: Engine;
   readonly #key: string;
@@ -24,7 +21,7 @@ export class WaitingCallers {
   #isSilent: boolean;
 
   /**
-   * @param hasAnswer whether the engine has ever answered @param isSilent whether it did not answer the last request
+   * @param hasAnswer whether the engine has ever answered @param isSilent whether the engine did not answer the last request
    * @param onEmpty called at once when no caller is left
    */
   constructor(engine: Engine, key: string, hasAnswer: boolean, isSilent: boolean, onEmpty: () => void) {
@@ -56,7 +53,7 @@ export class WaitingCallers {
     return this.#callers.delete(caller);
   }
 
-  /** Removes those of `callers` that still wait, and calls `act` for each. */
+  /** Removes the `callers` that still wait, and calls `act` for each of them. */
   serve(act: (caller: Caller) => void, callers: readonly Caller[] = this.all): void {
     for (const caller of callers) if (this.#callers.delete(caller)) act(caller);
     this.checkEmpty();
@@ -66,7 +63,7 @@ export class WaitingCallers {
     this.serve((caller) => caller.reject(error), callers);
   }
 
-  /** Ends the wait of `callers` with what is stored. The head of the text is read once, the body for each caller. */
+  /** Ends the wait of `callers` with what is stored. It reads the head of the text once, and the body for each caller. */
   answer(value: StoredValue, callers?: readonly Caller[]): void {
     try {
       const stored = readStored(value.text, this.#key);
@@ -76,7 +73,7 @@ export class WaitingCallers {
     }
   }
 
-  /** Refuses the callers of another request than that of the run. @param head is spared: its claim refuses it */
+  /** Refuses the callers whose request is not that of the run. @param head is not refused here, but by its claim */
   refuseOthers(mark: string, head?: Caller): void {
     const others = this.all.filter((caller) => caller !== head && differ(caller.plan.match, mark));
     this.serve((caller) => caller.reject(mismatch(caller.plan)), others);
@@ -91,7 +88,7 @@ export class WaitingCallers {
     this.#isSilent = false;
   }
 
-  /** Refuses the callers that have waited long enough; the others go on. @param head is refused in any case */
+  /** Refuses the callers that have waited for `MAX_OUTAGE_MS`; the others keep waiting. @param head is refused in any case */
   noteSilence(head?: Caller, error?: LockError): void {
     this.#isSilent = true;
     const why = error ?? this.#engine.unavailable(this.#key, UNANSWERED, 'It was not run here; try again');
@@ -106,7 +103,7 @@ export class WaitingCallers {
     return this.#engine.clock.now() - began >= MAX_OUTAGE_MS;
   }
 
-  /** During an outage, ends the claim of a caller at the time when its last attempt must be over, unless the engine answers before. */
+  /** During an outage, ends the claim when the last attempt for this caller must be over, unless the engine answers before. */
   limitClaim({ began }: Caller, claim: AbortController): Cancel | undefined {
     if (!this.#isSilent) return undefined;
     const { clock } = this.#engine;

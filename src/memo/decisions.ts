@@ -13,20 +13,20 @@ import { stateOf } from './state.ts';
 /** The facts of a call that decide which results it takes. */
 export interface Asking {
   readonly plan: Pick<MemoPlan, 'keep'>;
-  /** When it called, ms. */
+  /** The time of the call, ms. */
   readonly began: number;
 }
 
-/** The age of the oldest result that a caller takes, ms. @param sent when the attempt is sent */
+/** The greatest age of a result that a caller takes, ms. Infinity: the engine drops older ones. @param sent the time of the attempt, ms */
 export function maxAge({ plan: { keep }, began }: Asking, sent: number): number {
   return keep >= MIN_VALUE_TTL_MS ? Number.POSITIVE_INFINITY : Math.max(keep, passedFor(sent - began));
 }
 
-/** The callers that take a result: those who waited when it was stored, and all others while it is kept. */
+/** The callers that take a result, since it was stored after their call, or is not older than their `keep`. */
 export const answered = <C extends Asking>(callers: readonly C[], value: StoredValue, sent: number): C[] =>
   callers.filter((caller) => (caller.plan.keep > 0 || caller.began <= sent) && isAnswer(value, maxAge(caller, sent)));
 
-/** What a caller with this `keep` finds. A result that the engine keeps for longer than `keep` is not there for it. */
+/** Gives what a caller with this `keep` sees of a look: no older result, even if the engine still has it. */
 export function keptFor(keep: number, looked: ValueRecord): ValueRecord {
   const { value, ...rest } = looked;
   if (!value || keep >= MIN_VALUE_TTL_MS || stateOf(value.text) !== 'kept') return looked;
@@ -35,30 +35,29 @@ export function keptFor(keep: number, looked: ValueRecord): ValueRecord {
     : rest;
 }
 
-/** Whether a caller needs no new value: the one that it found is younger than `refresh`, or all attempts to make one are used up. */
+/** Whether a caller needs no new value: the value found is younger than `refresh`, or all attempts to make another are used up. */
 export const isEnough = ({ value, attempts }: ValueRecord, plan: Pick<MemoPlan, 'refresh' | 'attempts'>): boolean =>
   value !== undefined && (value.age < plan.refresh || attempts >= plan.attempts);
 
-/** The value as it is `ms` later; undefined if it is no longer valid then. */
+/** The value `ms` later; undefined if the value is no longer valid by then. */
 export const aged = (value: StoredValue, ms: number): StoredValue | undefined =>
   ms < value.validFor ? { ...value, age: value.age + ms, validFor: value.validFor - ms } : undefined;
 
-/** How a claim ended that got no hold and no value. */
+/** How a claim ended without a hold and without a value. */
 export interface FailedClaim {
-  /** The error of the claim. */
   readonly error: unknown;
   /** Why this process ended the claim, if it did: the engine was silent for too long, or no caller was left. */
   readonly ended: typeof UNANSWERED | 'not needed' | undefined;
-  /** An old result is there. */
+  /** Whether an old result is there. */
   readonly hasOld: boolean;
-  /** The first caller does not wait, or has waited long enough for an engine that is away. */
+  /** Whether the first caller has `wait: 0`, or has waited for `MAX_OUTAGE_MS`. */
   readonly hasWaited: boolean;
 }
 
 /**
- * What the callers get after a failed claim. `nothing`: later callers may have come. `silence`: those that have waited long enough get an
- * error. `old`: all get the old result. `refuse first`: only the first caller gets the error, since the others may have the right request.
- * `refuse all`: all get the error.
+ * What the callers get after a failed claim. `nothing`: no caller was left; later callers get another claim. `silence`: callers that have waited for
+ * `MAX_OUTAGE_MS` get an error. `old`: all get the old result. `refuse first`: only the first caller gets the error, since the others may have the
+ * right request. `refuse all`: all get the error.
  */
 export function afterFailure(claim: FailedClaim): 'nothing' | 'silence' | 'old' | 'refuse first' | 'refuse all' {
   const { error, ended, hasOld, hasWaited } = claim;
@@ -69,9 +68,10 @@ export function afterFailure(claim: FailedClaim): 'nothing' | 'silence' | 'old' 
 }
 
 /**
- * What to do with a claim that holds the key. `release`: no caller of its request waits any more; or all attempts are used up, and there is
- * an old result, which is better than an error. `poison`: store that the attempts are used up. `run`: run the function of a caller.
- * @param attempts how often a run was begun, this time included @param plan of the caller whose function would run; undefined if there is none
+ * What to do with a claim that holds the key. `release`: no caller with the request of the claim waits any more; or all attempts are used up, and
+ * there is an old result, which is better than an error. `poison`: store that the attempts are used up. `run`: run the function of a caller.
+ * @param attempts how often a run was begun, this time included @param plan the plan of the caller whose function would run; undefined if there is
+ * none
  */
 export function afterGrant(
   attempts: number,

@@ -2,7 +2,7 @@ import { types } from 'node:util';
 
 /** The version of the format, in front of each text. */
 const VERSION = '1';
-/** How deep the parts of a value may be nested. Another process may have a smaller stack to read them with. */
+/** How deep the parts of a value may be nested: a process with a smaller stack must be able to read them. */
 const MAX_DEPTH = 500;
 
 /** The reason why a value or its text is refused. The message may show a path in the value; `kind` shows nothing of the value. */
@@ -17,7 +17,6 @@ export class RefusedValue extends TypeError {
   }
 }
 
-/** How values are written. */
 interface Style {
   /** Whether the members of objects are sorted. Default: false. */
   readonly sorted?: boolean;
@@ -26,9 +25,9 @@ interface Style {
 }
 
 /**
- * Writes a value as text. What JSON lacks is kept, too: dates, bigints, `undefined`, every number, maps, sets, typed arrays and errors. An
- * object with `toJSON` becomes the result of that, and an instance of a class becomes its own members.
- * @param at what the value is called in an error
+ * Writes a value as text. What JSON lacks is kept, too: dates, bigints, `undefined`, every number, maps, sets, typed arrays and errors. An object
+ * with `toJSON` becomes what `toJSON` returns. Of an instance of a class only its own members are written.
+ * @param at the name of the value in an error
  * @throws RefusedValue for what cannot be written: a function, a symbol, a cycle, an instance without members of its own
  */
 export function toText(value: unknown, at = 'value', style: Style = {}): string {
@@ -43,10 +42,10 @@ export function fromText(text: string): unknown {
   return text.includes('"$') ? read(json) : json;
 }
 
-/** Makes JSON of a value. What JSON lacks becomes an object with one member, whose name is `$` and a kind. */
+/** Makes JSON of a value. What JSON lacks becomes an object with one member, for example `$date`. */
 class Writer {
   readonly #style: Style;
-  /** The objects around the one that is being written. */
+  /** The objects that contain the value being written. */
   readonly #around = new Set<object>();
 
   constructor(style: Style) {
@@ -105,7 +104,7 @@ class Writer {
 
 const inspected = (value: number): string => (Object.is(value, -0) ? '-0' : `${value}`);
 
-/** Names the class of a value, and nothing of its content. */
+/** Names the class of a value, and shows nothing of its content. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return `${value}`;
   if (typeof value !== 'object') return `a ${typeof value}`;
@@ -113,7 +112,7 @@ function kindOf(value: unknown): string {
   return typeof name === 'string' && name ? `an instance of ${name.slice(0, 80).toWellFormed()}` : 'an object';
 }
 
-/** Whether an instance without members of its own has a state that does not show: a Promise, or a class with private fields. */
+/** Whether an object without own members may hide a state: its class has methods, as Promise has. */
 function hides(value: object): boolean {
   const kind: object | null = Object.getPrototypeOf(value);
   // A prototype that has no prototype itself is Object.prototype, of this or another realm.
@@ -123,7 +122,7 @@ function hides(value: object): boolean {
 
 const HIDDEN = ['name', 'message', 'cause', 'errors'];
 
-/** The members of an error that are kept: its name, message and causes, and its enumerable members. Its stack is not for others. */
+/** The members of an error that are kept: its name, message and causes, and its enumerable members. Its stack is not for other processes. */
 function partsOf(error: Error): [string, unknown][] {
   const hidden = HIDDEN.filter((name) => name === 'name' || Object.hasOwn(error, name));
   const own = Object.entries(error).filter(([name]) => name !== 'stack');
@@ -163,7 +162,7 @@ const ARRAYS = [
   BigUint64Array,
 ];
 
-/** The kind of a typed array and its bytes in the order of the machine: all machines on which Node is tested begin with the low byte. */
+/** The kind of a typed array, and its bytes as they lie in memory: on nearly all machines the low byte is first. */
 function bytesIn(array: NodeJS.TypedArray, at: string): [kind: string, bytes: string] {
   const kind = array[Symbol.toStringTag];
   if (!ARRAYS.some(({ name }) => name === kind)) throw new RefusedValue(`is a ${kind}`, at);
@@ -174,7 +173,7 @@ function bytesIn(array: NodeJS.TypedArray, at: string): [kind: string, bytes: st
 function arrayOf([kind, text]: [kind: string, bytes: string]): unknown {
   const bytes = Buffer.from(text, 'base64');
   if (kind === 'Buffer') return bytes;
-  // The bytes are copied, since a buffer of Node may begin where no such array may.
+  // The bytes are copied: a Buffer may begin at any byte, and a Float64Array only at a multiple of 8.
   return new (ARRAYS.find(({ name }) => name === kind)!)(new Uint8Array(bytes).buffer);
 }
 
@@ -204,7 +203,7 @@ const membersOf = (json: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(json).map(([name, member]) => [name, read(member)]));
 
 /**
- * Calls a function of the user. If it throws, the error shows only the class of what it throws, since a message may show the value.
+ * Calls a function of the user. If the function throws, the new error names only the class of its error: the message might show the value.
  * @throws RefusedValue if the function throws, or returns a promise
  */
 export function given<R>(name: string, act: () => R): R {
@@ -216,7 +215,7 @@ export function given<R>(name: string, act: () => R): R {
   }
   const { then } = Object(result) as Partial<PromiseLike<unknown>>;
   if (typeof then !== 'function') return result;
-  Promise.resolve(result).catch(() => {}); // the refusal below says enough
+  Promise.resolve(result).catch(() => {}); // ignored: the error below says enough
   throw new RefusedValue(`${name} gave a promise, and has to give what is kept at once`);
 }
 

@@ -17,7 +17,6 @@ export interface Entry {
 }
 
 export interface StoredEntry extends Entry {
-  /** Whether the body is sealed. */
   readonly sealed: boolean;
 }
 
@@ -25,7 +24,7 @@ export interface KeptError {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
-  /** The label of the process that ran it. */
+  /** The label of the process that ran the function. */
   readonly by: string;
   /** How long the error is kept, ms. */
   readonly ttl: number;
@@ -37,13 +36,13 @@ const MAX_NAME_LENGTH = 100;
 /** The head of a stored text: version, kind, seal and mark. The body follows. */
 const HEAD = /^(\d+) (kept|failed|poisoned|unkept) (plain|sealed) (\S+) /;
 
-/** @throws RefusedValue by `seal` */
+/** @throws RefusedValue if `seal` fails */
 export function writeEntry({ kind, match, body }: Entry, seal: MemoPlan['seal']): string {
   const sealed = seal && textGiven('seal.seal()', () => seal.seal(body));
   return `1 ${kind} ${seal ? 'sealed' : 'plain'} ${match} ${sealed ?? body}`;
 }
 
-/** @throws LockError `LOCK_INVALID` for what this version does not understand */
+/** @throws LockError `LOCK_INVALID` for a text that this version does not understand */
 export function readStored(text: string, key: string): StoredEntry {
   const found = HEAD.exec(text);
   if (found?.[1] === '1') {
@@ -54,7 +53,7 @@ export function readStored(text: string, key: string): StoredEntry {
   throw invalid(`what is kept of ${quoted(key)} ${why}. It is not run again; update holdfast, or forget() it`, key);
 }
 
-/** Opens an entry that a memo may see. @throws LockError `LOCK_MISMATCH`, before its seal is opened; `LOCK_INVALID` */
+/** Checks the request of an entry, then opens its seal. @throws LockError `LOCK_MISMATCH`, `LOCK_INVALID` */
 export function opened(plan: Pick<MemoPlan, 'key' | 'backend' | 'match' | 'seal'>, entry: StoredEntry): Entry {
   checkMatch(plan, entry.match);
   const { key, seal } = plan;
@@ -63,7 +62,7 @@ export function opened(plan: Pick<MemoPlan, 'key' | 'backend' | 'match' | 'seal'
   return { ...entry, body: readable(key, () => textGiven('seal.open()', () => seal.open(entry.body))) };
 }
 
-/** A value as text. @throws RefusedValue */
+/** @throws RefusedValue */
 export const encoded = <T>({ encode }: Pick<MemoPlan<T>, 'encode'>, value: T): string =>
   textGiven(encode === toText ? 'a part of it' : 'encode()', () => encode(value));
 
@@ -71,7 +70,7 @@ export const encoded = <T>({ encode }: Pick<MemoPlan<T>, 'encode'>, value: T): s
 export const decoded = <T>({ key, decode }: Pick<MemoPlan<T>, 'key' | 'decode'>, body: string): T =>
   readable(key, () => given('decode()', () => decode(body)));
 
-/** Calls `read` on what is stored. @throws LockError `LOCK_INVALID`, which shows nothing of what is stored */
+/** Calls `read`, which reads a stored text. @throws LockError `LOCK_INVALID`, which shows nothing of that text */
 function readable<R>(key: string, read: () => R): R {
   try {
     return read();
@@ -81,7 +80,6 @@ function readable<R>(key: string, read: () => R): R {
   }
 }
 
-/** The error for a value that cannot be kept. */
 export const unkeepable = (key: string, { message }: RefusedValue): LockError =>
   invalid(`the result of ${quoted(key)} cannot be kept: ${message}`, key);
 
@@ -104,19 +102,19 @@ function partsOf(error: unknown): Pick<KeptError, 'name' | 'message' | 'code'> {
 
 const cut = (text: string, length: number): string => text.slice(0, length).toWellFormed();
 
-/** The body for a result that cannot be kept. @param sealed whether the result is a secret, so that no path in it may show */
+/** The body for a result that cannot be kept. @param sealed whether the result is a secret: then the body shows no path in it */
 export const unkeptBody = ({ code, message, kind }: RefusedValue, sealed: boolean): string =>
   `${code} ${cut(sealed ? kind : message, MAX_MESSAGE_LENGTH)}`;
 
-/** How long ago an entry was stored, ms. An engine keeps no age of errors. @throws LockError `LOCK_INVALID` */
+/** How long ago an entry was stored, ms. Engines keep no age of an error: it is `ttl` less the time left. @throws LockError `LOCK_INVALID` */
 export const ageOf = (entry: Entry, { age, validFor }: StoredValue, key: string): number =>
   entry.kind === 'failed' || entry.kind === 'poisoned' ? keptErrorIn(entry, key).ttl - validFor : age;
 
-/** @throws LockError `LOCK_INVALID` for a body of another form: a seal may return any text */
+/** @throws LockError `LOCK_INVALID` if the body has another form: a seal may return any text */
 const keptErrorIn = ({ body }: Entry, key: string): KeptError =>
   readable(key, () => given('its format', () => JSON.parse(body) as KeptError));
 
-/** The error for the callers whose function did not run. Its cause is what the function threw. */
+/** The error for the callers whose function did not run. Its cause is the error of the function that ran. */
 export function errorOf(entry: Entry, { key, backend }: Pick<MemoPlan, 'key' | 'backend'>): LockError {
   if (entry.kind === 'unkept') {
     const [code, ...why] = entry.body.split(' ');

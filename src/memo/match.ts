@@ -3,8 +3,8 @@ import { invalid, LockError, NO_MARK, quoted } from '../core/index.ts';
 import { given, toText } from './encoding.ts';
 
 /**
- * The mark of a request, which is equal for equal requests. `undefined` inside is refused: with a part that is missing by mistake, many
- * requests would have one mark.
+ * The mark of a request: equal requests have equal marks. `undefined` inside is refused: if a part were missing by mistake, many requests would have
+ * the same mark.
  * @throws LockError `LOCK_INVALID` for what cannot be compared
  */
 export function fingerprint(options: { readonly match?: unknown }, key: string): string {
@@ -35,13 +35,11 @@ export function comparable(value: unknown, at: string, whole: boolean, refusal: 
 
 interface Request {
   readonly key: string;
-  /** The name of the engine. */
   readonly backend: string;
-  /** The mark, or `NO_MARK`. */
   readonly match: string;
 }
 
-/** Whether two marks are surely of different requests. */
+/** Whether two marks surely belong to different requests. */
 export const differ = (a: string, b: string): boolean => a !== NO_MARK && b !== NO_MARK && a !== b;
 
 /** @throws LockError `LOCK_MISMATCH` */

@@ -18,7 +18,6 @@ import { fromText, given, toText } from './encoding.ts';
 import { fingerprint } from './match.ts';
 import type { MemoOptions, Seal } from './memo.ts';
 
-/** Every option there is, by name. */
 export const MEMO_OPTIONS = namesOf<MemoOptions>({
   keep: true,
   match: true,
@@ -57,7 +56,7 @@ export interface MemoPlan<T = unknown> {
 
 const DEFAULT_REST_MS = 3_600_000;
 
-/** @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where no value can be stored under a key */
+/** @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` if the engine can store no value under a key */
 export function memoPlan<T>(
   { backend }: Engine,
   key: string,

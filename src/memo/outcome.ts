@@ -25,9 +25,9 @@ function written(entry: Entry, seal: MemoPlan['seal'], max: number): string {
 }
 
 /**
- * What a run that failed stores: its error, if the memo keeps it, or the end of all attempts. Undefined: nothing.
+ * What a failed run stores: its error, if the memo keeps errors, or the note that all attempts are used up. Undefined: nothing.
  * @param refreshing whether an old result is there, which is better than an error
- * @throws LockError `LOCK_INVALID` of `keepError`
+ * @throws LockError `LOCK_INVALID` if `keepError` fails
  */
 export function failed(
   plan: MemoPlan,
@@ -41,7 +41,7 @@ export function failed(
   return attempts >= plan.attempts && !refreshing ? errorValue(plan, 'poisoned', error, plan.rest, max) : undefined;
 }
 
-/** What is stored when the last attempt ended with the death of its process. It has no secret, and a seal may throw, so it is not sealed. */
+/** What is stored when the last attempt ended with the death of its process. It is not sealed: the text has no secret, and a seal may throw. */
 export const usedUp = (plan: MemoPlan): NewValue =>
   errorValue(
     { ...plan, seal: undefined, terms: { ...plan.terms, label: 'a process that died or lost its lease' } },
@@ -68,7 +68,7 @@ function errorValue(
   }
 }
 
-/** Whether the value of a run is kept for others, and why not, for the caller whose function ran. @param loss why the lease was lost, if it was */
+/** For the caller whose function ran: whether its value is kept for others, and why not. @param loss the error of a lost lease */
 export function forOthers(
   became: StoreOutcome,
   loss: LockError | undefined,

@@ -24,16 +24,15 @@ export interface RunFacts {
   readonly attempts: number;
   /** The result that the run refreshes, while it is valid. */
   old(): StoredValue | undefined;
-  /** The callers that get the result. */
   readonly waiting: WaitingCallers;
   /**
-   * Called when the run is over or its lease is lost. It is called before the caller gets the result, since the caller may call again at once.
+   * Called when the run is over or its lease is lost, before the caller gets the result: the caller may call again at once.
    * @param isUnanswered whether the engine did not answer the release
    */
   onEnd(isUnanswered: boolean): void;
 }
 
-/** Runs the function of one caller, and stores what comes of it. */
+/** Runs the function of one caller, and stores its result or error. */
 export class Runner {
   readonly caller: Caller;
   readonly run: LeasedRun & MemoRun;
@@ -89,7 +88,7 @@ export class Runner {
     if (became === 'stored') waiting.answer(stored, waited);
   }
 
-  /** The caller gets the error of its function, even if the error cannot be stored. While an old result is there, all callers get that. */
+  /** The caller gets the error of its function, even if the error cannot be stored. While an old result is there, all callers get the old result. */
   async #failed(error: unknown): Promise<void> {
     const { caller, lease, waiting, old, attempts } = this.#facts;
     try {
@@ -134,7 +133,7 @@ const storedNow = ({ text, ttl }: NewValue, { token }: HeldLease): StoredValue =
   validFor: ttl,
 });
 
-/** Keys of which there was a warning. Their number is bounded, since a process may use any number of keys. */
+/** The keys that had a warning. Their number is bounded, since a process may use any number of keys. */
 const warned = new Set<string>();
 const MAX_WARNED_KEYS = 1_000;
 

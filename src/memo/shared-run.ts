@@ -28,9 +28,9 @@ export class SharedRun {
   #runner: Runner | undefined;
   /** The mark of the run that the callers wait for. A caller with another mark is refused at once. */
   #mark = NO_MARK;
-  /** The result that is due for a refresh, while it is valid. It is for the first caller: each later one looks for itself. */
+  /** The result that is due for a refresh, while it is valid. The first caller has found it: each later caller looks for itself. */
   #old: () => StoredValue | undefined = NO_OLD_VALUE;
-  /** Ends the claim when the last caller has given up. */
+  /** Ends the claim when no caller is left, or the engine is silent for too long. */
   #claimEnd = new AbortController();
 
   /**
@@ -53,7 +53,7 @@ export class SharedRun {
     this.#wait(head);
   }
 
-  /** Whether it makes a new result while all later callers get the old one. */
+  /** Whether this run makes a new result while all later callers get the old one. */
   get refreshes(): boolean {
     return this.#old !== NO_OLD_VALUE;
   }
@@ -79,7 +79,7 @@ export class SharedRun {
     caller.startLimits({ giveUp: (error) => this.#giveUp(caller, error), hasAnswer: () => callers.hasAnswer });
   }
 
-  /** Serves callers until there is none. Never rejects. */
+  /** Serves callers until none is left. It never rejects. */
   async serve(): Promise<void> {
     for (let head = this.#callers.first; head; head = this.#callers.first) {
       this.#claimEnd = new AbortController();
@@ -147,7 +147,7 @@ export class SharedRun {
   async #run(lease: HeldLease, match: string, attempts: number): Promise<unknown> {
     const waiting = this.#callers;
     const old = this.#old;
-    // The claim carries the mark of its first caller, even if that caller has given up.
+    // The claim carries the mark of its first caller, which may have given up: only a caller with this mark may run.
     const caller = waiting.all.find(({ plan }) => !differ(plan.match, match));
     const act = afterGrant(attempts, caller?.plan, old() !== undefined);
     if (!caller || act === 'release') return lease.release();
@@ -167,7 +167,6 @@ export class SharedRun {
   }
 }
 
-/** What the claim of a shared run has found. */
 interface Found {
   value?: StoredValue | undefined;
   /** How often a run was begun, this time included, if the memo counts attempts. */

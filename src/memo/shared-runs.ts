@@ -44,7 +44,7 @@ export class SharedRuns {
     for (const [key, run] of [...this.#runs]) run.close(errorOf(key));
   }
 
-  /** This is no async function, since that would return the result some turns later. */
+  /** This is no async function, since an async function would return the result some turns later. */
   run<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
     return promiseOf(() => this.#call(plan, fn, options));
   }
@@ -61,7 +61,7 @@ export class SharedRuns {
     return this.#join(new Caller(engine, own, fn, engine.clock.now()));
   }
 
-  /** Looks for a stored result, and joins a run if there is none. Only a caller that may give up during the look needs a `Caller` for it. */
+  /** Looks for a stored result, and joins a run if there is none. Only a call that may give up during the look needs a `Caller` before the join. */
   #lookFirst<T>(plan: MemoPlan<T>, fn: MemoWork<T>): Promise<MemoResult<T>> {
     const { engine } = this.#runtime;
     const { key } = plan;
@@ -81,7 +81,7 @@ export class SharedRuns {
         return join(looked);
       },
       (error: unknown) => {
-        // The engine did not answer the look. The claim of a run waits for the engine, and gets a stored result, too.
+        // The engine did not answer the look. The claim of a run waits for the engine, and finds a stored result, too.
         if (!isLockError(error, 'LOCK_UNAVAILABLE') || (wait === 0 && this.#runs.has(key))) throw error;
         return join();
       },
@@ -94,7 +94,7 @@ export class SharedRuns {
     return impatient.result;
   }
 
-  /** Callers share a look that is under way, unless this process has forgotten the key or ended a run of it since. */
+  /** Callers share a look that is under way, unless this process has since forgotten the key or ended a run of the key. */
   #look(key: string): Promise<ValueRecord> {
     const known = this.#looks.get(key);
     if (known) return known.promise;
@@ -116,7 +116,7 @@ export class SharedRuns {
     const { key } = caller.plan;
     const known = this.#runs.get(key);
     if (Frame.holdsAny(this.#runtime)) {
-      // Another process may wait for what this caller holds. So it has a claim of its own, with its holds, and a deadlock can be found.
+      // Another process may wait for what this caller holds. So this caller gets its own claim, which names these holds, and a deadlock can be found.
       known?.check(caller);
       void new SharedRun(this.#runtime, caller, looked, () => {}).serve();
       return;
@@ -132,7 +132,7 @@ export class SharedRuns {
     void inNoContext(() => run.serve());
   }
 
-  /** Later callers begin without the look and the run of earlier ones, which may return what is gone by now. */
+  /** Lets later callers share no look and no run of earlier callers: these may return a value that is gone by now. */
   #shareNothing(key: string): void {
     this.#looks.delete(key);
     this.#runs.delete(key);

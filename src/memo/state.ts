@@ -1,10 +1,10 @@
 import type { Engine, KeyState, ValueState } from '../core/index.ts';
 
-/** What a page or a listing may show of a memo. It never has the value. */
+/** What a page or a listing may show of a memo: never its value. */
 export interface MemoSight {
-  /** `absent` and `running` only after attempts that are counted: without them a memo looks like a lock. */
+  /** `absent` and `running` occur only if the memo counts attempts: otherwise a memo looks like a lock. */
   readonly state: KeyState;
-  /** The number of runs begun since a value was stored last, where the memo counts them. */
+  /** The number of runs begun since a value was stored last, if the memo counts attempts. */
   readonly attempts: number;
   /** The fencing token of the run that stored the value. */
   readonly token?: bigint;
@@ -14,7 +14,7 @@ export interface MemoSight {
   readonly remaining?: number;
 }
 
-/** The state that the head of a stored text says. A text of a newer version counts as kept. */
+/** The state that the head of a stored text names. A text of a newer version counts as kept. */
 export function stateOf(text: string): ValueState {
   const [, kind] = /^\d+ (failed|poisoned|unkept) /.exec(text) ?? [];
   return kind === 'unkept' ? 'failed' : ((kind as ValueState | undefined) ?? 'kept');

@@ -15,7 +15,7 @@ export type LocksHealth = Record<string, LocksHealthDetail>;
 
 /** The result of a health check. */
 export interface LocksHealthDetail {
-  /** `down`: the engine grants no lock, or a method has not settled long after its term. */
+  /** `down`: the engine did not answer or failed, or a method has not settled 10 s after its term. */
   readonly status: 'up' | 'down';
   /** How long the engine took to answer, ms. */
   readonly responseTime: number;
@@ -37,12 +37,12 @@ const NAMES = namesOf<HealthOptions>({ timeout: true });
 const PROBE_KEY = 'holdfast:health';
 const DEFAULT_TIMEOUT_MS = 2_000;
 /**
- * No option that an engine or the defaults of the locks may forbid, such as a `ttl`. If a process dies in its probe, the next probes are
- * refused until the lease expires, and a refusal is an answer.
+ * Has no option that an engine or the defaults of the locks may forbid, such as `ttl`. If a process dies in its probe, the next probes are
+ * refused until its lease expires. A refusal is an answer, too: `up`.
  */
 const PROBE_OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 
-/** Reports to probes whether the engine grants locks. An instance is also healthy if another one leads. */
+/** Reports to probes whether the engine answers. An instance is also healthy if another instance leads. */
 export class LocksHealthIndicator {
   readonly #locks: Locks;
   readonly #namesOf: (standing: CandidateState) => string[];
@@ -54,8 +54,8 @@ export class LocksHealthIndicator {
   }
 
   /**
-   * Takes a lock of its own and releases it. `down`: the engine did not grant it in time, or a method has not settled long
-   * after its term. It does not reject for that.
+   * Asks for a lock of its own and releases it. Gives `down`, and does not reject, if the engine does not answer in time or
+   * fails, or a method has not settled 10 s after its term.
    * @param key the name in the result
    * @throws LockError `LOCK_INVALID` for a bad option
    * @example

@@ -10,7 +10,7 @@ type Hook = 'onApplicationBootstrap' | 'onModuleDestroy';
 type WithHooks = Partial<Record<Hook, () => unknown>>;
 
 /**
- * Wraps a lifecycle hook of one object. So `act` runs in the object's own turn: after the object has started, and before its dependencies
+ * Wraps a lifecycle hook of one object, so that `act` runs in the object's turn: after the object has started, or before its dependencies
  * end. Nest keeps no other order between modules.
  */
 export function around(object: object, hook: Hook, act: (own: () => unknown) => Promise<unknown>): void {
@@ -27,12 +27,12 @@ export interface MethodPlace {
   readonly title: string;
 }
 
-/** What a decorator makes of a method. */
+/** What a decorator of ours adds to a method. */
 export interface Role {
   /** For messages: `@Leading`. */
   readonly decorator: string;
   /**
-   * Called for each object at the start of the application, before anything is scheduled.
+   * Prepares the method of one object at the start of the application, before anything is scheduled.
    * @throws LockError `LOCK_INVALID` if the method cannot have this role
    */
   prepare(host: LocksHost, place: MethodPlace): unknown;
@@ -48,7 +48,7 @@ export const addRole = (method: (...args: never[]) => unknown, role: Role): void
   SetMetadata(ROLES, [...rolesOf(method), role])(method);
 };
 
-/** The state of a candidate. `overdue`: its term ended long ago, and its method has not settled. */
+/** The state of a candidate. `overdue`: its term ended more than 10 s ago, and its method has not settled. */
 export type CandidateState = 'waiting' | 'leading' | 'overdue';
 
 /** A method that takes part in an election. */
@@ -92,7 +92,7 @@ export class Work {
 
   /**
    * Aborts `stopped`, and waits for the work of one owner, or of all.
-   * @returns whether it has settled in time
+   * @returns whether the work has settled in time
    */
   async stop(owner?: object): Promise<boolean> {
     if (!this.#stop.signal.aborted) {
@@ -109,7 +109,7 @@ export class Work {
     }
   }
 
-  /** Waits without a limit. */
+  /** Waits for the same work without a limit. */
   async settled(owner?: object): Promise<void> {
     const groups = owner ? [this.#running.get(owner) ?? []] : [...this.#running.values()];
     await Promise.allSettled(groups.flatMap((group) => [...group]));
@@ -145,7 +145,7 @@ export class LocksHost implements Application {
     }
   }
 
-  /** Stops the rest of the work, and closes the locks. Work that does not settle keeps its lock until the process ends. */
+  /** Stops the rest of the work, and closes the locks. If work does not settle in time, the locks close when it has settled. */
   async close(): Promise<void> {
     this.open = false;
     if (await this.work.stop()) return this.#closeLocks();
@@ -177,7 +177,7 @@ export class LocksHost implements Application {
   }
 
   async #prepare(owner: MethodPlace['owner'], method: string, alone: boolean): Promise<void> {
-    const roles = rolesOf(owner[method]); // a field may hide the method
+    const roles = rolesOf(owner[method]); // a field of the object may hide the method
     const [first] = roles;
     if (!first) return;
     const title = `${owner.constructor.name}.${method}`;
@@ -190,7 +190,7 @@ export class LocksHost implements Application {
     this.#settleBeforeEnd(owner, title);
   }
 
-  /** Nest destroys the object after its work has settled. */
+  /** Makes Nest destroy the object after its work has settled, or is late. */
   #settleBeforeEnd(owner: object, title: string): void {
     around(owner, 'onModuleDestroy', async (own) => {
       if (!(await this.work.stop(owner))) this.logger.warn(`${title} has not settled in time; going down goes on`);

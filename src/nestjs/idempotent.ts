@@ -9,15 +9,15 @@ import { Locks } from '../locks.ts';
 type Handled = ReturnType<CallHandler['handle']>;
 
 /**
- * The header `Idempotency-Key` for a controller or one of its methods, on Express and Fastify, with the locks of the application. It is an
- * interceptor, so `scope` sees what the guards have set. Answers of exception filters are kept as those of handlers are: see
+ * Handles the header `Idempotency-Key` for a controller or one of its methods, on Express and Fastify, with the locks of the application.
+ * It is an interceptor, so `scope` sees what the guards have set. Answers of exception filters are kept like answers of handlers: see
  * `holdfast/idempotency`.
  * @throws LockError `LOCK_INVALID`
  * @example
  * const idempotent = Idempotent({ scope: (request: { user: { id: string } }) => request.user.id }); // @Idempotent(…) on a method
  */
 export function Idempotent<R = unknown>(options: IdempotencyOptions<R>): ClassDecorator & MethodDecorator {
-  idempotencyPlan(options); // reports errors now, where they were written
+  idempotencyPlan(options); // wrong options throw now, not at the start
   class IdempotencyInterceptor {
     readonly #requests: RequestHandling<R>;
 

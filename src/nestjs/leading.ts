@@ -13,10 +13,10 @@ export interface LeadingDecorator {
 }
 
 /**
- * The method runs while this instance of the application leads the election of that name. Nest calls it with the term after
- * each election. It has to end when `term.signal` is aborted. The instance becomes a candidate when the application has
- * started. It stops, after the method has settled, before the dependencies of its class are destroyed. The class must be a
- * provider or controller that exists once.
+ * Runs the method while this instance of the application leads the election `name`. After each election that it wins, the method
+ * gets the term. It has to end when `term.signal` is aborted. The instance becomes a candidate when the application has started.
+ * On shutdown first the method settles, then the dependencies of its class are destroyed. The class must be a provider or
+ * controller that exists once.
  * @throws LockError `LOCK_INVALID`, when the class is made
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export interface LeadingDecorator {
  * ```
  */
 export function Leading(name: string, options: LeaderOptions = {}): LeadingDecorator {
-  leaderPlan(checkKey(name, 'the name of an election'), {}, options); // reports errors now, where they were written
+  leaderPlan(checkKey(name, 'the name of an election'), {}, options); // wrong options throw now, not at the start
   return ((...decorated: unknown[]) => {
     const { method }: DecoratedMethod = placeOf(decorated, '@Leading');
     addRole(method, { decorator: '@Leading', prepare: (host, place) => stand(host, place, name, options) });
@@ -39,7 +39,7 @@ export function Leading(name: string, options: LeaderOptions = {}): LeadingDecor
 
 const OVERDUE_MS = 10_000;
 
-/** Makes the object a candidate, from its own start to its own end. */
+/** Makes the object a candidate from its start to its end. */
 function stand(host: LocksHost, { owner, method, title }: MethodPlace, name: string, options: LeaderOptions): void {
   const { candidates, locks, logger, work } = host;
   const other = candidates.find((candidate) => candidate.name === name);
@@ -50,7 +50,7 @@ function stand(host: LocksHost, { owner, method, title }: MethodPlace, name: str
   const onError = (error: unknown) =>
     logger.error(`${title} failed while it led ${name}; it will be elected again`, stackOf(error));
   const leader = locks.leader(name, options.autoCampaign === false ? options : { onError, ...options });
-  /** The term whose method runs, and when the signal asked the method to end. */
+  /** The term whose method runs. `ended`: when its signal was aborted, by `performance.now()`. */
   let current: { ended?: number } | undefined;
   const lead = async (term: Term): Promise<void> => {
     const own: { ended?: number } = {};

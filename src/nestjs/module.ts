@@ -22,9 +22,9 @@ export interface Visibility {
   readonly isGlobal?: boolean;
 }
 
-/** Makes options: the class of `useClass` and `useExisting`. */
+/** The class of `useClass` and `useExisting`. */
 export interface LocksOptionsFactory {
-  /** Called once, at the start of the application. */
+  /** Makes the options, once, at the start of the application. */
   createLocksOptions(): LocksModuleOptions | Promise<LocksModuleOptions>;
 }
 
@@ -34,7 +34,7 @@ export interface LocksModuleAsyncOptions extends Visibility {
   readonly imports?: ModuleMetadata['imports'];
   /** The arguments of the factory. */
   readonly inject?: readonly (InjectionToken | OptionalFactoryDependency)[];
-  /** Makes the options. Give this one, `useClass` or `useExisting`. */
+  /** Makes the options. */
   readonly useFactory?: (...args: never[]) => LocksModuleOptions | Promise<LocksModuleOptions>;
   /** A class that makes the options; Nest makes an instance of it. */
   readonly useClass?: Type<LocksOptionsFactory>;
@@ -54,11 +54,11 @@ const OPTIONS = Symbol('the options of LocksModule');
 const STARTUP = Symbol('the start of LocksModule');
 const SHUTDOWN = Symbol('the end of LocksModule');
 
-/** Provides the locks. It is global, so the module that imports it decides when they end. */
+/** Provides the locks. `SHUTDOWN`, in the module that imports this one, ends them. */
 class LocksCoreModule {}
 Module({})(LocksCoreModule);
 
-/** Binds every object to its application. Global even if `isGlobal` is false: an object may lock where `Locks` cannot be injected. */
+/** Binds every object to its application. Global even if `isGlobal` is false: an object may lock where Nest cannot inject `Locks`. */
 class LocksObjectsModule {}
 Module({})(LocksObjectsModule);
 
@@ -79,12 +79,12 @@ export class LocksModule {
    */
   static forRoot(options: LocksModuleOptions & Visibility): DynamicModule {
     const { isGlobal, ...others } = options ?? {};
-    modulePlan(others); // reports errors now, where they were written
+    modulePlan(others); // wrong options throw now, not at the start
     return assemble(isGlobal, [], [{ provide: OPTIONS, useValue: others }]);
   }
 
   /**
-   * @throws LockError `LOCK_INVALID`; for options that turn out to be wrong, when the application starts
+   * @throws LockError `LOCK_INVALID`; for wrong options that the factory makes, only when the application starts
    * @example
    * import { Redis } from 'ioredis';
    * LocksModule.forRootAsync({
@@ -100,8 +100,8 @@ export class LocksModule {
 Module({})(LocksModule);
 
 /**
- * Injects the `Locks` of the application. It names them itself, so it also works where a linter has made their import a type only, which
- * Nest cannot see.
+ * Injects the `Locks` of the application, without the type of the parameter. So it works even if a linter has made the import of `Locks`
+ * type-only, which Nest cannot see.
  * @example const inject = InjectLocks(); // in a class: constructor(@InjectLocks() locks: Locks)
  */
 export const InjectLocks = (): ReturnType<typeof Inject> => Inject(Locks);
@@ -165,7 +165,7 @@ function assemble(
     imports: [core],
     providers: [
       { provide: APPLICATION, inject: [LocksHost], useFactory: (host: LocksHost) => host },
-      // Nest starts global modules first, so each object knows its locks before its own start, in which it may take one.
+      // Nest starts global modules first. So each object knows its locks before it starts, and may take a lock in its start.
       {
         provide: STARTUP,
         inject: [LocksHost],
@@ -181,11 +181,11 @@ function assemble(
       {
         provide: SHUTDOWN,
         inject: [LocksHost],
-        // Nest destroys a module before the modules that it imports, and global ones last. So this provider belongs to the module that the
-        // application imports: in a global module it would come when connections are closed already.
+        // Nest destroys a module before the modules that it imports, and global modules last. So this provider is in the module that the
+        // application imports: in a global module it would run when connections are closed already.
         useFactory: (host: LocksHost) => ({
           onModuleDestroy: () => host.work.stop(),
-          onApplicationShutdown: () => host.close(), // the last requests have ended
+          onApplicationShutdown: () => host.close(), // by now the last requests have ended
         }),
       },
     ],
@@ -193,7 +193,7 @@ function assemble(
   };
 }
 
-/** With two modules a method could belong to either of two `Locks`. @throws LockError `LOCK_INVALID` */
+/** If LocksModule were imported twice, a method could belong to either of two `Locks`. @throws LockError `LOCK_INVALID` */
 function checkAlone(modules: ModulesContainer): void {
   if ([...modules.values()].filter(({ metatype }) => metatype === LocksCoreModule).length > 1)
     throw invalid(

@@ -2,7 +2,7 @@ import { Inject, Optional } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { type Application, bindTo } from '../decorator/locks.ts';
 
-/** By this token Nest injects the application of each object that it makes later. */
+/** The token by which Nest injects the application into objects that it makes after the start. */
 export const APPLICATION = Symbol('the application of LocksModule');
 const application = Symbol('the application of this object');
 
@@ -11,14 +11,14 @@ type Wrapper = Module['providers'] extends Map<unknown, infer W> ? W : never;
 type Class = new (...args: unknown[]) => object;
 type Factory = (...args: unknown[]) => unknown;
 
-/** All that Nest calls or injects in one application, with guards, interceptors, pipes, filters and middleware. */
+/** The wrappers of all that Nest calls or injects in one application, with guards, interceptors, pipes, filters and middleware. */
 export function* wrappersOf(modules: ModulesContainer): Iterable<Wrapper> {
   for (const { controllers, providers, injectables, middlewares } of modules.values())
     for (const wrappers of [controllers, providers, injectables, middlewares])
       yield* wrappers.values() as Iterable<Wrapper>;
 }
 
-/** Whether Nest makes one object of the class, which lives as long as the application. */
+/** Whether Nest makes only one object of the class, and keeps it as long as the application. */
 export const isAlone = (wrapper: Wrapper): boolean => wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
 
 /** Binds each object to its application: the objects that exist, and those that Nest makes later, for a request or for one user. */
@@ -47,11 +47,11 @@ function bindLater(own: Application, wrapper: Wrapper, ownWrapper: Wrapper): voi
     return;
   }
   injectInto(wrapper.metatype as unknown as Class);
-  // Nest 11 reads the properties of a class once. If it has read them, they are added here.
+  // Nest 11 reads the injected properties of a class only once. If it has done so, we add ours.
   if (wrapper.getPropertiesMetadata()) wrapper.addPropertiesMetadata(application, ownWrapper);
 }
 
-/** Has Nest inject the application into each object of a class. So a class may be in several applications. */
+/** Makes Nest inject the application into each object of a class. So a class may be in several applications. */
 function injectInto(made: Class): void {
   if (Object.hasOwn(made.prototype, application)) return;
   Object.defineProperty(made.prototype, application, {
@@ -61,7 +61,7 @@ function injectInto(made: Class): void {
   });
   const target = { constructor: made };
   Inject(APPLICATION)(target, application);
-  Optional()(target, application); // an application without LocksModule has none to inject
+  Optional()(target, application); // an application without LocksModule has nothing to inject
 }
 
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,19 +1,19 @@
 import { type Backend, checkNames, type Duration, invalid, milliseconds, namesOf, shown } from '../core/index.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 
-/** One of `url`, `backend` and `locks` says where the locks are. The module closes them when the application has ended. */
+/** Give one of `url`, `backend` and `locks`. The module closes the locks when the application has ended. */
 export interface LocksModuleOptions {
-  /** As for `connect(url)`: `redis://127.0.0.1`, `file:./locks.db`… The module has a connection of its own. */
+  /** An address as for `connect(url)`: `redis://127.0.0.1`, `file:./locks.db`… The module opens its own connection. */
   readonly url?: string | readonly string[];
-  /** A backend with a client of yours, `redis(client)` for example. The client stays open. */
+  /** A backend with your own client, for example `redis(client)`. The client stays open. */
   readonly backend?: Backend;
   /** Locks that you made elsewhere. */
   readonly locks?: Locks;
   /** The default options of all locks. Give them only with `url` or `backend`: `locks` have their own. */
   readonly defaults?: LocksDefaults;
   /**
-   * How long a shutdown waits for leading and scheduled methods to settle, before connections close. Default 10 s, at most an
-   * hour; 0 does not wait.
+   * How long a shutdown waits for `@Leading` and `@OnceCron` methods to settle, before connections close. Default 10 s, at most
+   * an hour; 0: no wait.
    */
   readonly settle?: Duration;
 }
@@ -42,7 +42,7 @@ export function modulePlan(options: LocksModuleOptions) {
     async open(): Promise<Locks> {
       if (locks) return locks;
       if (backend) return createLocks(backend, defaults);
-      // Imported here, so that an application with a backend of its own does not load all others.
+      // Imported only here, so that an application with its own backend does not load all others.
       const { connect } = await import('../connect/index.ts');
       return connect(url!, defaults);
     },

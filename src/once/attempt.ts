@@ -14,7 +14,7 @@ import { failureRecordOf, holderOf, type TickRecord } from './record.ts';
 import type { NotRun, OnceResult, TickRun, TickWork } from './run.ts';
 import { keepFrom, matters, mayBegin, timeLeft } from './window.ts';
 
-/** What one instance does for one tick, from the time when it finds the tick young. */
+/** What one instance does for one tick that it has found young. */
 export class TickAttempt {
   readonly #runtime: LockRuntime;
   readonly #engine: Engine;
@@ -22,7 +22,7 @@ export class TickAttempt {
   readonly #plan: OncePlan;
   readonly #record: TickRecord | undefined;
   readonly #failure: TickRecord | undefined;
-  /** Whether the other instances leave the tick to this one: its function has begun, or the record of the run may be written. */
+  /** Whether the other instances leave the tick to this one: its function has begun, or the engine may have the record. */
   #committed = false;
 
   constructor(runtime: LockRuntime, name: string, plan: OncePlan, record: TickRecord | undefined) {
@@ -35,7 +35,7 @@ export class TickAttempt {
   }
 
   /**
-   * If the engine does not answer, this instance asks again while the tick is young: otherwise no instance might run it.
+   * If the engine does not answer, this instance asks again while the tick is young: if all instances gave up, none would run the tick.
    * @throws LockError `LOCK_UNAVAILABLE` if the tick is late by then
    */
   async use<T>(fn: TickWork<T>): Promise<OnceResult<T>> {
@@ -57,15 +57,15 @@ export class TickAttempt {
       return await this.#notRun(reason, isOverlap ? keys.running : keys.done);
     } finally {
       for (const { lease: other } of guards.slice(1)) await other.release();
-      // An overlap is decided for all instances, as a run is: the key stays taken.
+      // After an overlap, as after a run, no other instance may run the tick: the key stays taken.
       const decided = isOverlap || this.#committed;
       await (decided ? lease.release() : heldLease(lease).undo());
     }
   }
 
   /**
-   * @param guards has the lease of the run, and gets that of the name
-   * @returns why the tick is not run, though this instance holds the key of the run; undefined if it is run
+   * @param guards has the lease of the run; the lease of the name is added
+   * @returns why this instance does not run the tick; undefined if it does
    */
   async #waitOrGiveUp(guards: RunGuard[], retries: number): Promise<NotRun | undefined> {
     const { window, retry, overlap, keys } = this.#plan;
@@ -80,8 +80,8 @@ export class TickAttempt {
   }
 
   /**
-   * Writes the record before the run. From the first attempt on other instances may find the record, and leave the tick to this one. So this
-   * instance asks until the engine answers, while it holds the key: after a loss, a record that it finds may be that of another instance.
+   * Writes the record before the run. After the first attempt, other instances may find the record, and leave the tick to this one. So this instance
+   * tries until the engine answers. It stops when it has lost the key: a record may then be that of another instance.
    */
   async #commit(record: TickRecord, lease: Lease): Promise<void> {
     const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;
@@ -152,14 +152,14 @@ export class TickAttempt {
 function patience({ overlap, retry, skew, ttl, window }: OncePlan, now: number): number {
   const remaining = timeLeft(window, now);
   if (overlap === 'queue') return remaining;
-  // The holder may be a dead runner of this same tick. Its lease of the run has ended, and that of the name ends soon after.
+  // The holder may have died in this same tick: its lease of the tick has expired, and its lease of the name expires soon after.
   const mayHaveDied = retry && now - window.due + 2 * skew > ttl / 2;
   return mayHaveDied ? Math.min(remaining, ttl / 3 + 250) : 0;
 }
 
 /**
- * How long to wait for a key, ms. After an attempt without an answer it waits for `ttl` at least: the engine may have granted that attempt,
- * and the grant would look like another holder.
+ * How long to wait for a key, ms. After an attempt without an answer, at least `ttl`: the engine may have granted that attempt, and until it expires
+ * the grant looks like another holder.
  */
 const waitFor = (wait: number, { window, ttl }: OncePlan, retries: number, now: number): number =>
   retries === 0 ? wait : Math.min(timeLeft(window, now), Math.max(wait, ttl));
@@ -168,7 +168,7 @@ const waitFor = (wait: number, { window, ttl }: OncePlan, retries: number, now: 
 const RETRY_PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
 
 /**
- * Asks again after no answer, or after the loss of a lease, while the tick is young and `mayAgain` says so.
+ * Asks, and asks again after no answer or the loss of a lease, while the tick is young and `mayAgain` returns true.
  * @param ask gets the number of earlier attempts
  * @throws what the last attempt threw
  */

@@ -2,9 +2,9 @@ import { channel } from 'node:diagnostics_channel';
 import type { EVENT_VERSION } from '../core/index.ts';
 import type { Age } from './window.ts';
 
-/** What `ticksMissed` says. */
+/** A message on the channel `ticksMissed`. */
 export interface TicksMissedEvent {
-  /** 1. A change that could break a listener raises it. */
+  /** 1; raised by a change that could break a listener. */
   readonly version: typeof EVENT_VERSION;
   /** The `number` of the `Locks`. */
   readonly locks: number;
@@ -14,15 +14,15 @@ export interface TicksMissedEvent {
   readonly name: string;
   /** How many ticks of the name there were, all of them late or early. */
   readonly ticks: number;
-  /** Why the last one was refused. */
+  /** Why the last tick was refused. */
   readonly reason: Exclude<Age, 'young'>;
   /** ms between the time of the last tick and the call, by the clock of this instance. */
   readonly by: number;
 }
 
 /**
- * Channels of `node:diagnostics_channel`. `ticksMissed`: every tick of a name was late or early so far, so that it never runs
- * here. Once for each name.
+ * Channels of `node:diagnostics_channel`. `ticksMissed`: all ticks of a name were late or early so far, so its function never runs here; once for
+ * each name.
  */
 export const tickChannels = { ticksMissed: channel('holdfast:ticks-missed') } as const;
 

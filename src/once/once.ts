@@ -38,9 +38,9 @@ export class Ticks {
   }
 }
 
-/** How many names are remembered. Of later ones there is no warning. */
+/** How many names are remembered. Later names get no warning. */
 const MAX_NAMES = 1_000;
-/** One tick may be missed by accident. */
+/** A warning needs so many missed ticks: one may be an accident. */
 const MIN_MISSED_TICKS = 2;
 
 interface MissedTicks {
@@ -48,11 +48,11 @@ interface MissedTicks {
   readonly ticks: number;
 }
 
-/** Warns once of each name all of whose ticks were late or early so far, and of each name with a tick that is no whole second. */
+/** Warns once of each name whose ticks were all late or early so far, and once of each name with a tick that is no whole second. */
 class Punctuality {
   readonly #runtime: LockRuntime;
   readonly #fractions = new Set<string>();
-  /** By name. Undefined: no warning will follow, since a tick was young, or the warning was given. */
+  /** The missed ticks of each name. Undefined: no warning will follow, since a tick was young, or the warning was given. */
   readonly #missed = new Map<string, MissedTicks | undefined>();
 
   constructor(runtime: LockRuntime) {
@@ -67,7 +67,7 @@ class Punctuality {
     const age = ageAt(window, now);
     const by = Math.abs(now - due);
     if (age === 'young') this.#keep(name, undefined);
-    // No schedule is off by more than a year. `@OnceCron` asks for such a tick to have its options checked.
+    // A tick that is off by more than a year is of no schedule: `@OnceCron` uses one to check its options.
     if (by > MAX_DURATION_MS) return age;
     if (this.#isFraction(name, due)) warn(fractionMessage(name, due));
     const ticks = age === 'young' ? undefined : this.#ticksMissed(name, due);
@@ -85,7 +85,7 @@ class Punctuality {
     return true;
   }
 
-  /** How many ticks of the name were missed, this one included, if it is time for the warning of the name. */
+  /** How many ticks of the name were missed, this one included; undefined: no warning now. */
   #ticksMissed(name: string, due: number): number | undefined {
     const before = this.#missed.get(name);
     if (this.#missed.has(name) && (!before || before.due === due)) return undefined;

@@ -17,28 +17,25 @@ import {
 import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
 import { longestKept, type Window, windowOf } from './window.ts';
 
-/** What a tick does while another tick of its name runs. */
+/** What a tick does while an earlier tick of its name runs. */
 export type Overlap = 'skip' | 'queue' | 'allow';
 
 /** Options that all instances of a schedule should share. */
 export interface OnceOptions {
-  /**
-   * How long a tick is young: an instance whose clock is later does not ask for it. A grant that comes up to 5 s later is good. Default 1
-   * minute; at least 1 ms.
-   */
+  /** How long a tick is young: later no instance asks for it. A grant that comes up to 5 s later still counts. Default 1 minute; at least 1 ms. */
   readonly within?: Duration | undefined;
   /** How far the clocks of two instances may differ. Default 1 s. */
   readonly skew?: Duration | undefined;
-  /** If the runner died or failed, another instance that asked for the tick runs it, while it is young. Default false. */
+  /** If the run fails or its process dies, another instance that asked for the tick runs it, while the tick is young. Default false. */
   readonly retry?: boolean | undefined;
   /**
-   * While an earlier tick of this name runs: run beside it (`allow`, the default), not at all (`skip`), or after it, if it ends
-   * while this tick is young (`queue`).
+   * What to do while an earlier tick of this name runs: run beside it (`allow`, the default), not at all (`skip`), or after it, if it ends while this
+   * tick is young (`queue`).
    */
   readonly overlap?: Overlap | undefined;
-  /** The lease of a run: after this time a dead runner is known to be dead. Default 30 s; the engine sets the bounds. */
+  /** The lease of a run: a dead process holds it for this time at most. Default 30 s; the engine sets the bounds. */
   readonly ttl?: Duration | undefined;
-  /** How long before the deadline a run learns of its loss. Default a tenth of `ttl`; at most two thirds of it. */
+  /** How long before the deadline a run learns that its lease is lost. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
   /** A name for people, in listings and in `by` of the others. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
@@ -60,7 +57,6 @@ export interface OncePlan {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Every option there is, by name. */
 export const ONCE_OPTIONS = namesOf<OnceOptions>({
   within: true,
   skew: true,
@@ -74,7 +70,7 @@ const OVERLAPS: readonly unknown[] = ['skip', 'queue', 'allow'] satisfies readon
 
 /**
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound
- * @param defaults of the `Locks`; those for a single lock have no effect
+ * @param defaults those of the `Locks`; defaults for single locks have no effect
  */
 export function oncePlan(
   traits: Traits,

@@ -13,7 +13,7 @@ import { rwLock } from '../primitives/rw-lock.ts';
 import type { OncePlan } from './options.ts';
 import { keepFrom } from './window.ts';
 
-/** A mark of what became of a tick, kept until the tick is late for every instance. Only the holder of the run's key uses it. */
+/** A mark of what became of a tick, kept until the tick is late for every instance. Only the holder of the run's key checks and writes it. */
 export interface TickRecord {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   exists(): Promise<boolean>;
@@ -22,14 +22,14 @@ export interface TickRecord {
    * @throws LockError `LOCK_UNAVAILABLE` if that is unknown
    */
   write(): Promise<boolean>;
-  /** The label of the instance that wrote it, if there is one and the engine lists it. */
+  /** The label of the instance that wrote the record, if the engine lists it. */
   by(): Promise<string | undefined>;
 }
 
 /**
  * The record that a tick was run.
  * @returns undefined if the key of the run is enough: it stays held until the tick is late, and no instance tries again
- * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look would be taken for a record
+ * @throws LockError `LOCK_UNSUPPORTED` if the engine keeps nothing when a process ends, or would take a look for a record
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits } = runtime.engine.backend;
@@ -55,12 +55,12 @@ function recordAt(runtime: LockRuntime, plan: OncePlan, key: string, byHold: boo
   return hints && hintedRecord(runtime.engine, hints, plan, key);
 }
 
-/** The longest lease of a look, ms: for so long a process that died in its look keeps a record from being written. */
+/** The longest lease of a look, ms. If a process dies in its look, no record can be written until the lease expires. */
 const MAX_LOOK_TTL_MS = 5_000;
 
 /**
- * A record that is a claim which is never released: it takes all units of a key, and outlasts this process. A look takes one unit. So
- * looks do not hinder each other, and only a record refuses a look, even after a process has died in its look.
+ * A record in the form of a claim that is never released. It takes all units of a key, and outlasts this process. A look takes one unit. So looks do
+ * not hinder each other, not even one that a dead process left: only a record refuses a look.
  */
 function heldRecord(runtime: LockRuntime, { lock, ttl, label, window }: OncePlan, key: string): TickRecord {
   const { engine } = runtime;
@@ -92,7 +92,7 @@ function heldRecord(runtime: LockRuntime, { lock, ttl, label, window }: OncePlan
       };
       const { granted } = await orUnavailable(engine, key, () => engine.attempt(claim));
       if (granted) return true;
-      // On a quorum, votes that are still under way refuse a look, too. A listing shows holds only.
+      // On a quorum, votes under way refuse a look, too. So the listing decides, which shows the holds.
       return inspect ? (await incumbentOf(engine.inspect(key, { exact: true }))) !== null : exists();
     },
   };

@@ -5,8 +5,8 @@ export interface TickRun {
   /** When the tick was due. */
   readonly tick: Date;
   /**
-   * The fencing token. Of two runs of one tick the later one has the higher token; with `overlap` `skip` or `queue`, of two
-   * runs of the name. What the run writes to should refuse an older one.
+   * The fencing token. A later run of the tick has a higher token; with `overlap` `skip` or `queue`, also a later run of the name. What the run
+   * writes to should refuse an older token.
    */
   readonly token: bigint;
   /**
@@ -14,9 +14,9 @@ export interface TickRun {
    * `queue`, a later tick), or the `signal` of the options is aborted.
    */
   readonly signal: AbortSignal;
-  /** Whether no other instance can have begun. Compares the clock now. */
+  /** False when another instance may have begun. Each read looks at the clock. */
   readonly held: boolean;
-  /** ms until another instance could begin, unless renewed; Infinity if the tick is late for every instance. */
+  /** ms until another instance could begin, unless the lease is renewed; Infinity if the tick is late for every instance. */
   readonly remaining: number;
   /**
    * @throws LockError `LOCK_LOST`
@@ -35,8 +35,8 @@ export interface TickRun {
 export type TickWork<T> = (run: TickRun) => Promise<T> | T;
 
 /**
- * Why this instance did not run the tick. `taken`: another instance runs it, or has. `failed`: without `retry`, its run failed on another
- * instance, if the engine lists it. `done`: with `retry`, it was run before. `late`, `early`: by the clock of this instance. `overlap`: an
+ * Why this instance did not run the tick. `taken`: another instance runs it, or ran it. `failed`: without `retry`, the run failed on another
+ * instance, and the engine lists that. `done`: with `retry`, the tick was run before. `late`, `early`: by the clock of this instance. `overlap`: an
  * earlier tick still runs.
  */
 export type NotRun = 'taken' | 'failed' | 'done' | 'late' | 'early' | 'overlap';
@@ -46,10 +46,7 @@ export type OnceResult<T> =
   | {
       readonly ran: true;
       readonly value: T;
-      /**
-       * False only with `retry`: the engine did not answer, so it is unknown whether the others know of the run. Another
-       * instance may run the tick again.
-       */
+      /** False only with `retry`: the engine did not answer, so the others may not know of the run. Another instance may run the tick again. */
       readonly recorded: boolean;
     }
   | {

@@ -30,20 +30,20 @@ function parseTime(text: string): number {
 
 /** The keys of a tick, and the key that all runs of its name share. */
 export interface TickKeys {
-  /** Its holder may run the tick. */
+  /** The holder of this key may run the tick. */
   readonly run: string;
-  /** Held, or a hint, after the tick was run. */
+  /** This key is held, or has a hint, after the tick was run. */
   readonly done: string;
-  /** Held, or a hint, after the run of the tick failed. */
+  /** This key is held, or has a hint, after the run of the tick failed. */
   readonly failed: string;
-  /** Held while any tick of the name runs, if runs must not overlap. */
+  /** This key is held while any tick of the name runs, if runs must not overlap. */
   readonly running: string;
 }
 
 /** How many bytes the longest key adds to a name. */
 const ADDED_BYTES = '@2026-05-04T03:00:00.000Z#failed'.length;
 
-/** @throws LockError `LOCK_INVALID` for a bad name, or one that is too long */
+/** @throws LockError `LOCK_INVALID` for a bad or too long name */
 export function keysOf(name: unknown, due: number): TickKeys {
   const checked = checkKey(name, 'name');
   const bytes = Buffer.byteLength(checked);
@@ -57,12 +57,12 @@ export function keysOf(name: unknown, due: number): TickKeys {
 
 const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#done|#failed)?|running)$/;
 
-/** The name in a key of a tick; other keys stay as they are. */
+/** Gives the name in a key of a tick, and any other key as it is. */
 export const nameOfKey = (key: string): string => (key.includes('@') ? key.replace(KEY_OF_TICK, '') : key);
 
 /**
- * What the hold of a key says of a tick. `record`: it was run, or has failed. `tick`: it runs, or was run, and its hold will expire.
- * Undefined: the key is no key of a tick.
+ * What the hold of a key says of a tick. `record`: the tick was run, or has failed. `tick`: the tick runs, or was run, and the hold will expire.
+ * Undefined: the key is not of one tick.
  */
 export function tickHold(key: string): 'tick' | 'record' | undefined {
   const [found, record] = (key.includes('@') && KEY_OF_TICK.exec(key)) || [];

@@ -3,16 +3,15 @@ import { CALL_TIMEOUT_MS } from '../core/index.ts';
 export type Age = 'early' | 'young' | 'late';
 
 /**
- * The time in which a tick may be asked for, and may begin to run: ms since 1970 by the clock of each instance. A key that one instance
- * keeps until `end` by its own clock is kept long enough for all: the clocks of the others are at most `skew` behind, so they are past
- * `lastBegin` by then.
+ * The time in which a tick may be asked for, and may begin to run: ms since 1970 by the clock of each instance. If one instance keeps a key until
+ * `end` by its own clock, that is long enough for all: the other clocks are at most `skew` behind, so past `lastBegin` by then.
  */
 export interface Window {
   readonly due: number;
   readonly first: number;
-  /** An instance whose clock is later does not ask for it. */
+  /** After this time an instance does not ask for the tick. */
   readonly last: number;
-  /** An instance that asked before `last`, and whose answer comes later than this, does not begin to run it. */
+  /** After this time an instance does not begin to run the tick, even if it asked before `last`. */
   readonly lastBegin: number;
   readonly end: number;
 }
@@ -39,7 +38,7 @@ export const ageAt = ({ first, last }: Window, now: number): Age => {
 /** Whether an instance that asked while the tick was young may begin to run it. */
 export const mayBegin = ({ lastBegin }: Window, now: number): boolean => now <= lastBegin;
 
-/** The part of a duration after which a fast clock of an engine says that it is over, as for a lease. */
+/** An engine's clock may be fast: at worst it ends a duration after this part of the duration, as for a lease. */
 const FAST_CLOCK_RATE = 0.99;
 
 /** How long the engine has to keep a key from now on, ms. 0: not at all. */

@@ -10,7 +10,7 @@ export interface Holder {
 
 /** How many holders of one key are shown. */
 const MAX_HOLDERS = 8;
-/** How many questions to the engine run at a time. Further ones get no answer. */
+/** How many questions to the engine run at a time. Further questions get no answer. */
 const MAX_QUESTIONS = 2;
 /** For how long an answer also serves later waiters for the key, ms. */
 const FRESH_MS = 100;
@@ -21,7 +21,7 @@ interface Question {
   staleAt: number;
 }
 
-/** Asks the engine who holds a key. The answer is only for a trace, so it asks rarely, and may have none. */
+/** Asks the engine for the holders of a key. The answer is only for a trace, so it asks rarely, and may give none. */
 export class Holders {
   readonly #locks: Locks;
   /** Questions by key, so that many waiters for one key ask once. */
@@ -31,7 +31,7 @@ export class Holders {
     this.#locks = locks;
   }
 
-  /** Never rejects. */
+  /** Gives the holders; none if the engine was not asked or failed. */
   of(key: string): Promise<readonly Holder[]> {
     const now = performance.now();
     for (const [of, { staleAt }] of this.#questions) if (staleAt <= now) this.#questions.delete(of);
@@ -59,7 +59,7 @@ export class Holders {
   }
 }
 
-/** https://www.w3.org/TR/trace-context/#traceparent-header */
+/** A traceparent: https://www.w3.org/TR/trace-context/#traceparent-header */
 const FORM = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** Writes a span context in 55 characters. */

@@ -9,9 +9,9 @@ import { LockSpans } from './spans.ts';
 
 /** Options of `instrument`. */
 export interface InstrumentOptions {
-  /** The meter for metrics; false: none. Default the meter `holdfast` of the global provider at the time of the call. */
+  /** The meter; false: no metrics. Default: the meter `holdfast` of the global provider at the time of the call. */
   readonly meter?: Meter | false | undefined;
-  /** The tracer for spans; false: none. Default the tracer `holdfast` of the global provider. */
+  /** The tracer; false: no spans. Default: the tracer `holdfast` of the global provider. */
   readonly tracer?: Tracer | false | undefined;
   /** The kind of a key, 1 to 100 characters; there should be few kinds. Default the part before the first `:`. */
   readonly kindOf?: ((key: string) => string) | undefined;
@@ -19,7 +19,7 @@ export interface InstrumentOptions {
   readonly maxKinds?: number | undefined;
   /** Whether spans have the key, as `lock.key`. Metrics never have it. Default true. */
   readonly keys?: boolean | undefined;
-  /** Whether only requests inside a span get spans. Otherwise each other request begins a trace. Default false. */
+  /** Whether only requests inside a span get spans. If false, a request outside of a span begins a trace. Default false. */
   readonly inTracesOnly?: boolean | undefined;
 }
 

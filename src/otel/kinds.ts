@@ -1,12 +1,12 @@
 import { shown } from '../core/index.ts';
 import { nameOfKey } from '../once/tick.ts';
 
-/** The kind of keys that have none, and of all further kinds when there are too many. */
+/** The kind of a key if `kindOf` gives none, or if there are too many kinds. */
 const OTHER = 'other';
 /** The longest name of a kind, in characters. */
 const MAX_KIND_LENGTH = 100;
 
-/** The part of a key before its first `:`. For a tick of a schedule, the same part of the name. */
+/** The part of a key before its first `:`. For the key of a tick, the same part of its schedule's name. */
 export function kindOfKey(key: string): string {
   const name = nameOfKey(key);
   const end = name.indexOf(':');
@@ -21,7 +21,7 @@ export class Kinds {
   readonly #warn: (message: string) => void;
   #warned = false;
 
-  /** @param warn called once, for a `kindOf` that throws or returns no kind */
+  /** @param warn is called once, if `kindOf` throws or returns no kind */
   constructor(kindOf: (key: string) => string, most: number, warn: (message: string) => void) {
     this.#kindOf = kindOf;
     this.#most = most;

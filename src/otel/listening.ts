@@ -31,7 +31,7 @@ export const forEachEnd = (listener: (event: LockEvent, end: End) => void): List
 /**
  * Listens to the events of one `Locks` only.
  * @param failed gets what a listener threw: an error that escapes would end the process
- * @returns a function that ends it
+ * @returns a function that ends the listening
  */
 export function listen(locks: number, all: readonly Listeners[], failed: (error: unknown) => void): () => void {
   const names = new Set(all.flatMap((listeners) => Object.keys(listeners) as LockChannel[]));

@@ -3,11 +3,11 @@ import { inNoContext, type LockEvent, type LockType } from '../core/index.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 
-/** Buckets in seconds: from a grant at once to more than a minute of waiting. */
+/** Bounds of buckets for waits, s: from a grant at once to five minutes. */
 const WAIT_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-/** Jobs hold longer than anybody waits. */
+/** For holds, s: a job may hold longer than requests wait. */
 const HOLD_BUCKETS_S = [...WAIT_BUCKETS_S, 900, 3_600];
-/** For leases from a second to some minutes. */
+/** For the rest of a lease that lasts a second to some minutes, s. */
 const MARGIN_BUCKETS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300];
 
 /** Follows the rules of OpenTelemetry: https://opentelemetry.io/docs/specs/semconv/general/metrics/ */
@@ -42,7 +42,7 @@ function instrumentsOf(meter: Meter) {
 
 type Instruments = ReturnType<typeof instrumentsOf>;
 
-/** How many values go to the SDK at a time. It is slow, so it must not run inside every lock. */
+/** How many values go to the SDK at a time. The SDK is slow, so it must not run at every request. */
 const MAX_BATCH = 256;
 
 /** Values with the same attributes that the SDK does not have yet. */
@@ -63,7 +63,7 @@ class Measurements {
     if (this.#values.push(value) >= MAX_BATCH) this.handOver();
   }
 
-  /** Gives the values to the SDK: when there are enough of them, or metrics are collected. */
+  /** Gives the values to the SDK, when there are `MAX_BATCH` or when metrics are collected. */
   handOver(): void {
     const values = this.#values;
     if (values.length === 0) return;
@@ -73,14 +73,14 @@ class Measurements {
   }
 }
 
-/** How many keys remember their series. */
+/** For how many keys we remember the series. */
 const MAX_RECENT_KEYS = 1_000;
 
 interface Series {
   readonly type: LockType;
   readonly attributes: Attributes;
   readonly margins: Measurements;
-  /** Counters by outcome. */
+  /** By outcome, or by type of the error. */
   readonly waits: Map<string, Measurements>;
   readonly holds: Map<string, Measurements>;
   waiting: number;
@@ -95,7 +95,7 @@ export class LockMetrics {
   readonly #instruments: Instruments;
   readonly #series = new Map<string, Series>();
   readonly #measured: Measurements[] = [];
-  /** Series by key: to find the kind of a key takes as long as all other work here. */
+  /** Series by key, since to find the kind of a key takes as long as all other work here. */
   readonly #recent = new Map<string, Series>();
   /** Waiting requests and current holds, by the number of the request. */
   readonly #waiting = new Map<number, Series>();
@@ -197,7 +197,7 @@ export class LockMetrics {
     return made;
   }
 
-  /** @param type of the error, if there was one. It says more than the outcome. */
+  /** @param type the type of the error, if there was one: it says more than the outcome */
   #with(
     { attributes }: Series,
     known: Map<string, Measurements>,

@@ -13,15 +13,15 @@ import { traceparentOf } from './holders.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 
-/** After so long a wait the engine is asked who holds the key, ms. */
+/** How long a request waits until we ask the engine for the holders of its key, ms. */
 const LOOK_UP_AFTER_MS = 50;
 
 interface RequestSpans {
   readonly kind: string;
   readonly attributes: Attributes;
   /**
-   * From the request to the end of its hold. The claim has the id of this span, since the hold has no span yet. If the request did not
-   * wait, its name becomes `lock.hold`. Otherwise its name is `lock`, and it contains a `lock.wait` and a `lock.hold`.
+   * Lasts from the request to the end of its hold. The claim gets the id of this span, since the hold has no span yet. If the request
+   * does not wait, this span is renamed to `lock.hold`. If it waits, this span stays `lock`, with a `lock.wait` and a `lock.hold` inside.
    */
   readonly lock: Span;
   wait?: Span;
@@ -32,12 +32,11 @@ interface RequestSpans {
 
 interface SpanPlan {
   readonly kinds: Kinds;
-  /** Whether spans have the key. */
   readonly keys: boolean;
   /** Whether a request without a trace gets no span, and begins no trace. */
   readonly inTracesOnly: boolean;
   readonly holders: Holders;
-  /** Gets what the tracer threw where no caller would get it. */
+  /** Gets an error of the tracer that no caller would get. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -48,7 +47,7 @@ export class LockSpans {
   readonly #plan: SpanPlan;
   /** Spans by the number of the request; undefined if the span is not recorded. */
   readonly #open = new Map<number, RequestSpans | undefined>();
-  /** The exclusive holders in this process, by key: of them the engine need not be asked. */
+  /** The exclusive holders in this process, by key. We need not ask the engine for these. */
   readonly #local = new Map<string, { readonly request: number; readonly holder: Holder }>();
 
   constructor(tracer: Tracer, plan: SpanPlan) {
@@ -92,7 +91,7 @@ export class LockSpans {
     return traced;
   }
 
-  /** Whether a request gets spans: not in a trace that is not sampled. To begin a span and ask that would take ten times as long. */
+  /** Whether a request gets spans: not if its trace is not sampled. To begin a span and ask it would take ten times as long. */
   #isTraced(): boolean {
     const caller = trace.getSpanContext(context.active());
     return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#plan.inTracesOnly;
@@ -118,7 +117,7 @@ export class LockSpans {
       'lock.holder',
       holders.map(({ label }) => label),
     );
-    // An API before 1.9 adds no links to a span that has begun.
+    // The API before 1.9 has no `addLink`.
     for (const { span, label } of holders)
       if (span) wait.addLink?.({ context: span, attributes: { 'lock.holder': label } });
   }

@@ -19,7 +19,7 @@ import {
   type Terms,
 } from '../core/index.ts';
 
-/** A lock on a key: one caller holds it at a time, or a few do. */
+/** A lock on a key: one caller or a few hold it at a time. */
 export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {
   /**
    * Waits for its turn, and takes the lock.
@@ -30,8 +30,7 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
    */
   acquire(options?: O): Promise<L>;
   /**
-   * Takes the lock if it is free, and never waits. It gives null if the lock is taken, and throws as `acquire` does, but never
-   * `LOCK_TIMEOUT`.
+   * Takes the lock if it is free, and never waits. If the lock is taken, it gives null. It throws as `acquire` does, except `LOCK_TIMEOUT`.
    * @example
    * const lease = await locks.mutex('report').tryAcquire();
    * if (lease === null) console.log('somebody is at it');
@@ -39,9 +38,9 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
    */
   tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null>;
   /**
-   * Takes the lock, runs `fn` and releases the lock. It gives fn's own result or error, also if the release fails, and if the lease was
-   * lost meanwhile, unless `onLoss` is `'throw'`. Inside, `fn` and all that it starts enter the same lock again (`reentrant`): `await` it, or
-   * it runs beside `fn`.
+   * Takes the lock, runs `fn` and releases the lock. It gives the result or error of `fn`, also if the release fails, and if the lease was lost
+   * meanwhile, unless `onLoss` is `'throw'`. `fn` and the work that it starts enter the same lock again (`reentrant`): `await` such work, or it runs
+   * beside `fn`.
    * @throws what `fn` throws; LockError as `acquire`, `LOCK_LOST`
    * @example
    * await locks.mutex('order:42').run(async (lease) => {
@@ -51,7 +50,7 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
   run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T>;
 }
 
-/** @internal A target is what a lock locks: units of one key, or several of these. */
+/** @internal A target is what a lock locks: units of one key, or several targets. */
 export interface Target<L, O> {
   /** The key, or the keys, for people. */
   readonly name: string;
@@ -62,14 +61,14 @@ export interface Target<L, O> {
   /**
    * Takes the units. A loop of refusals is slowed, see `RefusalThrottle`.
    * @param watched whether the caller has to release the lease, so that a warning is printed when it is dropped
-   * @returns undefined if `wait` is 0 and they are taken
+   * @returns undefined if `wait` is 0 and the units are taken
    */
   take(terms: Terms, options: O | undefined, watched: boolean): Promise<L | undefined>;
   /** Runs `fn` where the lock can be re-entered. */
   inside<T>(lease: L, fn: (lease: L) => Promise<T> | T): Promise<T>;
 }
 
-/** @internal Every lock is such an object. It checks the options when it is made, and again those that a call gives. */
+/** @internal The object behind every lock. It checks its options when it is made, and the options of a call at that call. */
 export class LockObject<L extends AnyLease, O extends LockOptions> implements Lock<L, O> {
   readonly #runtime: LockRuntime;
   readonly target: Target<L, O>;
@@ -88,7 +87,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     return this.#take(options, true);
   }
 
-  // It is not async, because one more async function costs more than all that it does itself.
+  // `#take` is not async: one more async function would cost more than all its own work.
   #take(options: O | undefined, watched: boolean): Promise<L> {
     try {
       const terms = options === undefined ? this.#options.terms : this.#termsOf(options);
@@ -123,12 +122,12 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   /** Shows in a log what the lock is, and nothing of how it works. */
-  // What `util.inspect.custom` is, where there is no `node:util`.
+  // This symbol is `util.inspect.custom`: `node:util` may be missing.
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return `Lock(${quoted(this.target.name)} on ${this.#runtime.engine.backend.name})`;
   }
 
-  /** Whether the same `Locks` made it, so that its terms fit the engine. */
+  /** Whether these `Locks` made the lock, so that its terms fit the engine. */
   isOf(runtime: LockRuntime): boolean {
     return this.#runtime === runtime;
   }
@@ -157,7 +156,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
 }
 
 /**
- * Gives what work gave that ran under a lease.
+ * Gives the outcome of work that ran under a lease.
  * @throws LockError `LOCK_LOST` if the lease was lost before the work ended, also if the work failed
  */
 async function unlessLost<T>(lease: AnyLease, work: Promise<T>): Promise<T> {

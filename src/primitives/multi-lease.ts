@@ -15,7 +15,7 @@ export class MultiLease implements AnyLease {
     );
   }
 
-  /** It aborts when the first part is lost, with its error as the reason. */
+  /** The signal aborts when the first part is lost, with the error of that part as the reason. */
   get signal(): AbortSignal {
     this.#signal ??= firstOf(this.parts.map(({ signal }) => signal));
     return this.#signal;
@@ -41,7 +41,7 @@ export class MultiLease implements AnyLease {
     for (const part of this.parts) part.assertHeld();
   }
 
-  /** Extends all parts at once. If it throws, some of them may have been extended. */
+  /** Extends all parts at once. If the call throws, some parts may have been extended. */
   async extend(ttl: Duration): Promise<void> {
     await Promise.all(this.parts.map((part) => part.extend(ttl)));
   }
@@ -65,7 +65,9 @@ export class MultiLease implements AnyLease {
   }
 }
 
-/** It does not use `AbortSignal.any`: Node.js never frees a signal that it made once it has a listener (nodejs/node#54614). */
+/**
+ * Gives a signal that aborts with the first of these. Node.js never frees a signal of `AbortSignal.any` once it has a listener (nodejs/node#54614).
+ */
 function firstOf(signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();
   for (const signal of signals) {

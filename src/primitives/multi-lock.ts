@@ -20,9 +20,9 @@ import { MultiLease } from './multi-lease.ts';
 export type MultiLock = Lock<MultiLease>;
 
 /**
- * Makes one lock of several: a caller gets all or none. It takes them one after the other in the order of their names, which is the
- * same in every process, so that no two callers wait for each other. All share one deadline. Those that it has are renewed while it
- * waits for the rest, and all are released together.
+ * Makes one lock of several: a caller gets all or none. It takes them one after the other in the order of their names, which is the same in every
+ * process, so that no two callers wait for each other. All parts share one `wait`. The parts that the caller has are renewed while it waits for the
+ * rest, and all are released together.
  * @internal
  */
 export function multiLock(
@@ -37,7 +37,7 @@ export function multiLock(
     const why = `all() was given a lock of ${quoted(name)} that other Locks made; give it keys, or locks of its own Locks`;
     throw invalid(why, name);
   }
-  // A lock that has parts is replaced by them: as a whole it would break the order.
+  // A lock of several keys is replaced by its parts: as a whole it would break the order.
   const sorted = parts.flatMap(({ target }) => target.parts ?? [target]).sort((a, b) => (a.name < b.name ? -1 : 1));
   const twin = sorted.find((part, i) => part.name === sorted[i + 1]?.name);
   if (twin) throw invalid(`all() was given the key ${quoted(twin.name)} twice`, twin.name);
@@ -102,7 +102,7 @@ export function partsOf(
   });
 }
 
-/** Ends the wait for one lock of a caller that already has others, when it loses one of them or its signal aborts. */
+/** Ends the wait of a caller for its next lock, when it loses a lock that it has, or its signal aborts. */
 export class WaitAbort implements Disposable {
   /** The loss that ended the wait. */
   loss: LockError | undefined;

@@ -21,7 +21,7 @@ export interface PermitOptions extends LockOptions {
   readonly units?: number | undefined;
 }
 
-/** A semaphore has a fixed number of permits, each held with a lease. It never re-enters. */
+/** A semaphore has a fixed number of permits, each held with a lease. A call inside `run` never re-enters. */
 export type Semaphore = Lock<SharedLease, PermitOptions>;
 
 /** @internal */
@@ -33,7 +33,7 @@ export function semaphore(
 ): Semaphore {
   const { backend } = runtime.engine;
   if (backend.traits.units !== 'counted') {
-    // Those of Redisson and redis-semaphore.
+    // The other programs are Redisson and redis-semaphore.
     const why = backend.traits.hasStrangers ? ': other programs have them without leases, or by clocks of clients' : '';
     throw unsupported(backend, `count permits${why}; use mutex(), or Redis, SQL tables, etcd or a file`, key);
   }

@@ -12,8 +12,8 @@ type Client = Readonly<Record<string, Method>> & { readonly queryRunner?: { read
 type Run = (tx: Client, text: string, params: never[]) => Promise<unknown>;
 
 /**
- * How each library runs a text with parameters, by a method that only its transactions have: the first method that is there counts. An
- * object that a library would make of the text is written out here, so that nothing is imported from the library.
+ * How each library runs SQL with parameters. We know a library by a method of its transactions: the first method here that is there counts.
+ * If a library takes an object in place of the SQL, we write the object out, and import nothing from the library.
  */
 const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
   ['unsafe', (sql, text, params) => sql.unsafe!(text, params)], // postgres.js
@@ -33,7 +33,7 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
     },
   ],
   [
-    'execute', // Drizzle, where `query` is no function; in mysql2 both are functions
+    'execute', // Drizzle. In mysql2 `query` is a function, too
     async (tx, sql, params) => {
       const made = { getSQL: () => made, toQuery: () => ({ sql, params }) };
       return tx.execute!(made);
@@ -51,7 +51,7 @@ export function queryOf(transaction: Transaction): Query {
   const tx = transaction as Client;
   const has = (name: string): boolean => typeof Object(tx)[name] === 'function';
   const { queryRunner } = Object(tx) as Client;
-  if (queryRunner) return (text, params) => queryRunner.query(text, params, true); // TypeORM: so the result has the number of changed rows
+  if (queryRunner) return (text, params) => queryRunner.query(text, params, true); // TypeORM; true: with the number of changed rows
   const run = CLIENTS.find(([method]) => has(method) && !(method === 'execute' && has('query')))?.[1];
   if (run) return (text, params) => run(tx, text, params);
   if (has('promise')) return queryOf((tx as unknown as { promise(): object }).promise()); // mysql2 with callbacks

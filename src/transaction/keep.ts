@@ -25,9 +25,9 @@ export interface KeepOptions<T = unknown> {
   readonly key: string;
   /** What the request is, as data without `undefined`. Another request under the same key is refused with `LOCK_MISMATCH`. */
   readonly match?: unknown;
-  /** Makes a text of the value. Default: as a memo does. */
+  /** Makes a text of the value. Default: as for a memo. */
   readonly encode?: (value: T) => string;
-  /** Makes the value of such a text, also for the caller that ran `fn`. Default: as a memo does. */
+  /** Makes the value from that text, also for the caller that ran `fn`. Default: as for a memo. */
   readonly decode?: (text: string) => T;
 }
 
@@ -42,8 +42,8 @@ export interface KeepResult<T> {
 }
 
 /**
- * Runs `fn` in your transaction and stores its value, unless a result of the key is there. The work and its result are in one commit: both are
- * there, or neither. While another transaction has the key, your transaction waits until the other one has ended.
+ * Runs `fn` in your transaction and stores its value, unless the key has a result. The work and its result are in one commit: the database
+ * gets both or neither. While another transaction has the key, your transaction waits for the end of the other.
  * @throws what `fn` throws: then roll back, or the part that `fn` did is committed without a result. LockError `LOCK_MISMATCH`,
  * `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`, also if `query` is not in a transaction
  * @example
@@ -123,7 +123,7 @@ async function writeRow(place: Place, value: string): Promise<void> {
   await storing(place, () => place.query(sql, text.params));
 }
 
-/** Removes the row: a caller may commit in spite of an error, and no key may stay without a result. In a failed transaction this fails, too. */
+/** Removes the row: if the caller commits in spite of the error, no key may stay without a result. In a failed transaction the DELETE fails. */
 async function removeRow({ query, dialect, table, key }: Place): Promise<void> {
   const text = new Text(dialect);
   const sql = `DELETE FROM ${text.name(table)}${text.where({ key })}`;

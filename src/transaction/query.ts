@@ -9,9 +9,9 @@ export interface Dialect {
   readonly quote: string;
   /** The nth placeholder, from 1. */
   readonly mark: (n: number) => string;
-  /** How one of several callers makes a row. */
+  /** How only one of several callers inserts a row. */
   readonly keep: {
-    /** The end of an INSERT that returns a row only if it made one. Empty: the server refuses a second row, and the transaction goes on. */
+    /** The end of an INSERT that returns a row only if it inserted one. Empty: a second INSERT fails, and the transaction goes on. */
     readonly unlessThere: string;
     /** The end of a SELECT that reads what was committed last, even in a transaction with an older snapshot. */
     readonly latest: string;
@@ -43,7 +43,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     quote: '"',
     mark: (n) => `$${n}`,
     keep: { unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1 AS made', latest: '' },
-    // Not 57014: a limit of the caller may also end a statement. Only lockRow knows which limit it was (CANCELLED).
+    // 57014 is missing: a limit of the caller may also end a statement. Only lockRow knows which limit it was (CANCELLED).
     errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
   },
   mysql: ofMysql('mysql'),
@@ -72,7 +72,7 @@ export function rowsOf(result: unknown): unknown[] {
   const { rows: ofResult, records } = (result ?? {}) as { rows?: unknown; records?: unknown };
   const rows = Array.isArray(result)
     ? Array.isArray(result[0])
-      ? result[0] // mysql2, Sequelize: first the rows
+      ? result[0] // mysql2, Sequelize: the rows come first
       : result
     : (ofResult ?? records); // pg and Kysely; TypeORM's structured result
   if (!Array.isArray(rows)) throw invalid('query did not give rows: let it return what the driver returns');
@@ -133,7 +133,7 @@ export function columnsOf(columns: Row, what: string): [string, unknown][] {
 
 /** Builds a statement: checks and quotes names, and makes parameters of values. */
 export class Text {
-  /** The caller's values, for the caller's own function. */
+  /** The caller's values, in the order of their placeholders. */
   readonly params: never[] = [];
   readonly #dialect: Dialect;
 
@@ -176,12 +176,12 @@ export class Text {
 }
 
 /**
- * The codes for a table or index that exists already. MySQL has no IF NOT EXISTS for an index (1061). PostgreSQL looks only at the start of
- * the statement, and fails in one of three ways if another process makes the same thing meanwhile.
+ * The codes for a table or index that exists already. MySQL has no IF NOT EXISTS for an index (1061). PostgreSQL checks it only at the start
+ * of the statement. If another process makes the same thing after that, the statement fails in one of three ways.
  */
 const THERE = ['1061', '42P07', '42710', '23505'];
 
-/** How deep libraries wrap the driver's error. */
+/** How many levels deep we look for the driver's error. */
 const DEPTH = 5;
 const CODES = ['errno', 'originalCode', 'code'];
 /** Where libraries put the driver's error: Drizzle and most others, Sequelize, TypeORM, and two of Prisma. */
@@ -207,7 +207,7 @@ export async function waitUntilMade(creation: Promise<unknown>): Promise<void> {
 
 /** PostgreSQL: no active transaction. MySQL and MariaDB: no such savepoint. */
 const NO_TRANSACTION = ['25P01', '3B001', '1305'];
-/** MySQL does not prepare this statement. */
+/** MySQL cannot prepare this statement. */
 const NOT_PREPARED = '1295';
 
 /**
@@ -233,7 +233,7 @@ const ADVICE = {
   LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin again, and lock rows in one order',
 } as const;
 
-/** Makes a `LockError` of the server's lock errors; other errors stay as they are. @param what is done by `act`, for messages */
+/** Makes a `LockError` of the server's lock errors; other errors stay as they are. @param what what `act` does, for messages */
 export async function translated<T>({ name, errors }: Dialect, what: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -21,7 +21,7 @@ const MAX_PAUSE_MS = 1_000;
 export interface RetryOptions {
   /** The largest number of attempts, 1 to 100. Default 5. */
   readonly attempts?: number;
-  /** The longest first pause, ms. It doubles with each attempt, up to a second. Each pause is random, and no longer. Default 20. */
+  /** The limit of the first pause, ms. It doubles with each attempt, up to 1 s. Each pause is random, below its limit. Default 20. */
   readonly pause?: number;
   /** Ends the attempts, also during a pause. */
   readonly signal?: AbortSignal;
@@ -32,9 +32,9 @@ export interface RetryOptions {
 const RETRY = namesOf<RetryOptions>({ attempts: true, pause: true, signal: true, clock: true });
 
 /**
- * Runs `fn` again while it returns `STALE`, or while its transaction fails because others came first (a deadlock, a serialization
- * failure). In each attempt, `fn` begins and ends a transaction of its own, and reads again.
- * @throws LockError `LOCK_TIMEOUT` when it was stale every time, `LOCK_ABORTED`, and any other error of `fn`
+ * Runs `fn` again while it returns `STALE`, or while its transaction fails because another one came first (a deadlock, a
+ * serialization failure). In each attempt, `fn` begins and ends a transaction of its own, and reads again.
+ * @throws LockError `LOCK_TIMEOUT` after the last attempt, `LOCK_ABORTED`, and any other error of `fn`
  * @example
  * const paid = { dialect: 'postgres', table: 'orders', where: { id: 42 }, set: { state: 'paid' } } as const;
  * await retryStale(() =>

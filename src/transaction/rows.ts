@@ -36,7 +36,7 @@ export interface LockFreeOptions extends Rows {
   readonly where?: Row;
   /** The columns that decide which rows come first. */
   readonly orderBy?: readonly string[];
-  /** At most so many rows, 1 to 10,000. Default 1. */
+  /** The largest number of rows, 1 to 10,000. Default 1. */
   readonly limit?: number;
 }
 
@@ -49,7 +49,7 @@ const FREE = namesOf<LockFreeOptions>({ ...ROWS, orderBy: true, limit: true });
  * out, and frees the row when the connection ends.
  * @returns the row; undefined if there is none
  * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`. After an error of PostgreSQL the transaction can only be rolled
- * back; on MySQL and MariaDB this is so after `LOCK_DEADLOCK`.
+ * back; on MySQL and MariaDB only after `LOCK_DEADLOCK`.
  * @example
  * await inTransaction(async (query) => {
  *   const order = await lockRow(query, { dialect: 'postgres', table: 'orders', where: { id: 42 }, wait: '2s' });
@@ -57,7 +57,7 @@ const FREE = namesOf<LockFreeOptions>({ ...ROWS, orderBy: true, limit: true });
  * });
  */
 export async function lockRow(query: Query, options: LockRowOptions): Promise<Row | undefined> {
-  const dialect = checkCall('lockRow', query, options, ROW); // a misspelt `wait` would be a wait without a limit
+  const dialect = checkCall('lockRow', query, options, ROW); // if we ignored a misspelt `wait`, the wait would have no limit
   const { where, wait } = options;
   checkWhere(where, 'lock');
   const limit = wait === undefined ? undefined : milliseconds(wait, 'wait');
@@ -98,14 +98,14 @@ function checkWhere(where: Row, verb: string): void {
 }
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
-/** The largest limit that PostgreSQL and MySQL take, ms, and MariaDB for a statement, s. */
+/** The largest limits: in PostgreSQL and MySQL, ms; for a statement of MariaDB, s. */
 const MAX_LIMIT_MS = 2 ** 31 - 1;
 const MAX_STATEMENT_S = 31_536_000;
 const bounded = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), MAX_LIMIT_MS);
 
 /**
- * Limits the wait for rows: in the statement, or also by a setting that is restored afterwards. A limit for locks is for each wait alone, and
- * a statement may wait for one transaction after another. So the whole statement has a limit, too.
+ * Limits the wait for rows: in the statement, and perhaps by a setting that is restored afterwards. A limit for locks counts for each wait,
+ * and a statement may wait for one transaction after another. So the whole statement has a limit, too.
  */
 interface WaitLimit {
   readonly select: (select: string, ms: number) => string;
@@ -119,8 +119,8 @@ interface WaitLimit {
 const LIMITS: Readonly<Record<DialectName, WaitLimit>> = {
   postgres: {
     select: (select) => select,
-    // The setting is for this transaction only. After a time-out only a rollback is possible, which restores the setting, too. A shorter
-    // limit of the caller stays.
+    // The setting is for this transaction only. After a time-out only a rollback is possible, and it restores the setting, too. If the
+    // caller's `statement_timeout` is shorter, it stays.
     setting: {
       read: "SELECT current_setting('lock_timeout') || ' ' || current_setting('statement_timeout') AS was",
       set: (ms) =>
@@ -145,7 +145,7 @@ const LIMITS: Readonly<Record<DialectName, WaitLimit>> = {
   },
 };
 
-/** query_canceled of PostgreSQL: the statement took too long, or somebody cancelled the statement. */
+/** query_canceled of PostgreSQL: the statement took too long, or somebody cancelled it. */
 const CANCELLED = '57014';
 
 /** Runs the statement with a limit, and then restores the setting. */

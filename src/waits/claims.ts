@@ -4,7 +4,7 @@ import type { LocalEntry, Origin, QueueEntry } from '../core/index.ts';
 export interface WaitsClaim extends QueueEntry {
   /** `<process>.<claim>` of its origin; without an origin, its key and token. */
   readonly id: string;
-  /** True: it waits in this process behind others, and is not in the engine's queue yet. Its token is 0. */
+  /** True: the claim waits in this process behind others, and is not in the engine's queue yet. Its token is 0. */
   readonly local?: true;
 }
 
@@ -14,7 +14,7 @@ export interface ClaimQueues {
   readonly queues: readonly (readonly WaitsClaim[])[];
 }
 
-/** For each of several sets of claims its queues, without all other claims. A claim is in one set at most. */
+/** Gives the queues of each set, with only the claims of the set. A claim is in one set at most. */
 export function queuesAmong({ claims, queues }: ClaimQueues, sets: readonly Iterable<string>[]): ClaimQueues[] {
   const setOf = new Map<string, number>();
   for (const [i, ids] of sets.entries()) for (const id of ids) setOf.set(id, i);
@@ -44,7 +44,7 @@ export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
 /**
  * Makes queues from a listing. It leaves out keys without waiters.
  * @param entries key by key, in the order of the queues, as from `inspect`
- * @param locals the waiters of this process, which knows more of them than the engine does
+ * @param locals the waiters of this process: it knows more of them than the engine does
  */
 export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readonly LocalEntry[])[] = []): ClaimQueues {
   const byKey = new Map<string, WaitsClaim[]>();
@@ -66,7 +66,7 @@ export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readon
   return { claims, queues: [...engine, ...local.filter((queue) => queue.some((claim) => claim.local))] };
 }
 
-/** A waiter of this process as a claim. Empty if it has a claim at the engine that the listing missed: it was too early or too late. */
+/** A waiter of this process as a claim. Empty if the listing missed its claim at the engine: the listing came too early or too late. */
 function localClaim({ queued, ...entry }: LocalEntry, listed: ReadonlyMap<string, WaitsClaim>): WaitsClaim[] {
   const id = idOfOrigin(entry.origin);
   const known = listed.get(id);

@@ -4,11 +4,11 @@ import { edgesAmong } from './edges.ts';
 
 /** Claims that wait for each other: each can go on only after another one of them. */
 export interface Deadlock {
-  /** The ids of all of them. */
+  /** The ids of all these claims. */
   readonly claims: readonly string[];
-  /** A shortest cycle: each waits for the next, and the last for the first. It begins with a claim that waits. */
+  /** A shortest cycle of ids: each claim waits for the next, and the last for the first. The first claim is a waiter. */
   readonly cycle: readonly string[];
-  /** The claim that gives up: of those with `detect`, the one that began to wait last. Undefined: none has it. */
+  /** The id of the claim that gives up: of those with `detect`, the last to begin its wait. Undefined: none has `detect`. */
   readonly victim?: string;
 }
 
@@ -79,8 +79,8 @@ export function describeDeadlock({ cycle }: Deadlock, { claims }: ClaimQueues): 
 type Arrows = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The strongly connected components that have a cycle (R. E. Tarjan, Depth-First Search and Linear Graph Algorithms, SIAM Journal on
- * Computing 1, 1972). Without recursion: a queue may be longer than the stack is deep.
+ * The strongly connected components that have a cycle (R. E. Tarjan, Depth-First Search and Linear Graph Algorithms, SIAM Journal on Computing 1,
+ * 1972). It has no recursion: a queue may be longer than the stack is deep.
  */
 function components(nodes: Iterable<string>, arrows: Arrows): string[][] {
   const found: string[][] = [];
@@ -143,10 +143,10 @@ interface QueuedClaim {
 }
 
 /**
- * The claims among these that can never go on, if all others are gone. A claim that holds, and does not wait inside, is taken
- * to end and to leave. Then the claims that this admits do the same, and so on. The rest is stuck. So a wait for one of several
- * permits is stuck only if none of them can come back (the graph reduction of R. C. Holt, Some Deadlock Properties of Computer
- * Systems, ACM Computing Surveys 4, 1972). The order does not matter: a claim that leaves never delays another one.
+ * The claims of `among` that can never go on, even if all other claims are gone. A hold without a waiting claim inside is taken to end. Then the
+ * claims that this admits end, too, and so on. The rest is stuck. So a wait for one of several permits is stuck only if no permit can come back (the
+ * graph reduction of R. C. Holt, Some Deadlock Properties of Computer Systems, ACM Computing Surveys 4, 1972). The order does not matter: a claim
+ * that leaves never delays another claim.
  */
 export function stuckAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): Set<string> {
   const lined = queues.map((queue) => arrivalQueue(queue.filter(({ id }) => among.has(id))));

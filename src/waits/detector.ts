@@ -4,12 +4,12 @@ import { type Deadlock, describeDeadlock } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';
 import { CONFIRM_MS, Suspects } from './suspects.ts';
 
-/** How long a claim waits before the first look, and how long between two looks, ms: a later wait elsewhere may close a cycle. */
+/** The time from the start of a wait to its first look, and between two looks, ms: a later wait elsewhere may close a cycle. */
 const FIRST_LOOK_MS = 500;
 const LOOK_INTERVAL_MS = 2_000;
-/** How many waits one look covers at most, those first that had no look for the longest time. */
+/** How many waits one look covers at most: first those with the longest time since a look. */
 const MAX_WAITS = 64;
-/** The rest after a look: so many times the duration of the look, and at least so many ms. Meanwhile other waits become due. */
+/** The pause after a look: so many times the duration of the look, and at least so many ms. Meanwhile other waits become due. */
 const REST_FACTOR = 9;
 const MIN_REST_MS = 100;
 
@@ -20,7 +20,7 @@ interface Wait {
   lookAt: number;
 }
 
-/** Looks for deadlocks of all waits of this process with `detect`, and ends the victims. */
+/** Looks for deadlocks among the waits of this process with `detect`, and ends the victims. */
 export class Detector implements DeadlockWatch {
   readonly #runtime: LockRuntime;
   readonly #waits = new Set<Wait>();
@@ -104,7 +104,7 @@ export class Detector implements DeadlockWatch {
   }
 
   #idOf({ request: { number } }: Wait): string {
-    return idOfOrigin({ process: this.#runtime.name.word!, claim: number! }); // a listed claim has both
+    return idOfOrigin({ process: this.#runtime.name.word!, claim: number! }); // a listed claim has a process and a number
   }
 
   #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, queues: ClaimQueues): void {

@@ -2,23 +2,21 @@ import type { Demand } from '../core/index.ts';
 import { type ClaimQueues, enclosingOf, type WaitsClaim } from './claims.ts';
 
 /**
- * Why one claim cannot go on before another one. `holder`: it waits for the end of this hold. `room`: for this hold, or for
- * others that share the room with it. `behind`: it stands behind this claim, which also waits. `inside`: this hold ends after
- * the claim that waits inside it.
+ * One claim, `from`, cannot go on before another one, `to`. `holder`: `from` waits for the end of the hold `to`. `room`: `from` waits until the hold
+ * `to`, or a hold beside it, gives units back. `behind`: `to` waits ahead of `from`. `inside`: `from` is a hold, and `to` waits inside it.
  */
 export interface WaitsEdge {
   /** The `id` of the claim that cannot go on. */
   readonly from: string;
   /** The `id` of the claim that it waits for. */
   readonly to: string;
-  /** What kind of waiting that is. */
+  /** The kind of waiting. */
   readonly why: 'holder' | 'room' | 'behind' | 'inside';
 }
 
 /**
- * The edges among some claims. A waiter has an edge to the waiter ahead of it, and to each holder in its way that is in the way of no waiter
- * ahead: for the other holders it waits by way of the waiter ahead. So a queue has no more edges than claims, and one for each hold around
- * a wait.
+ * The edges among some claims. A waiter has an edge to the waiter ahead of it. It has an edge to a holder in its way only if no waiter ahead has one:
+ * otherwise it waits by way of the waiter ahead. So a queue has no more edges than claims. Each hold around a wait adds one.
  */
 export function edgesAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): WaitsEdge[] {
   const edges: WaitsEdge[] = [];

@@ -1,7 +1,7 @@
 import { type LockRuntime, listOf, type QueueEntry } from '../core/index.ts';
 import { type ClaimQueues, queuesOf } from './claims.ts';
 
-/** How many keys one look reads for one wait. For more keys only `waits()` finds a deadlock. */
+/** How many keys one look reads for one wait at most. Only `waits()` finds a deadlock over more keys. */
 const MAX_KEYS = 64;
 
 /** A wait, and the keys of the holds around it. */
@@ -11,9 +11,8 @@ export interface Inside {
 }
 
 /**
- * Reads the queues in which a deadlock of these waits would be. First the queues of the holds around a wait, then those of the holds around
- * the waiters in these queues, and so on; at last the queue of the wait itself. If no claim waits for the holds around a wait, the result
- * has no queue for it.
+ * Reads the queues in which a deadlock of these waits would be. It reads the queues of the holds around a wait, then those of the holds around the
+ * waiters found, and so on, and at last the queue of the wait. If no claim waits for the holds around a wait, the result has no queue for that wait.
  */
 export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<ClaimQueues> {
   const reading = new Reading(runtime);
@@ -23,7 +22,7 @@ export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside
   return reading.queues(keys);
 }
 
-/** The keys of the queues for one wait; none if no claim waits there, or there are too many keys. */
+/** The keys of the queues for one wait; none if no claim waits for its holds, or the keys are too many. */
 async function around(reading: Reading, { key, inside }: Inside): Promise<ReadonlySet<string>> {
   const found = new Set(inside);
   let waitedFor = false;
@@ -40,7 +39,7 @@ async function around(reading: Reading, { key, inside }: Inside): Promise<Readon
   return found.add(key);
 }
 
-/** What one look reads: each queue once. */
+/** The queues that one look reads, each once. */
 class Reading {
   readonly #runtime: LockRuntime;
   readonly #read = new Map<string, QueueEntry[]>();
@@ -75,7 +74,7 @@ class Reading {
 /** How many queues to ask for at a time. */
 const MAX_REQUESTS = 8;
 
-/** Asks for the queues of some keys, each by its name. */
+/** Lists the queues of some keys, with one request for each key. */
 export async function entriesOf(runtime: LockRuntime, keys: readonly string[]): Promise<QueueEntry[]> {
   const found: QueueEntry[][] = [];
   for (let from = 0; from < keys.length; from += MAX_REQUESTS) {

@@ -3,7 +3,7 @@ import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 
 /** The least time between two looks that confirm a deadlock, ms. */
 export const CONFIRM_MS = 200;
-/** If a lease ends later by more than this, it was renewed. A smaller difference may be rounding: etcd reports whole seconds. ms */
+/** If a lease ends later by more than this, ms, it was renewed. A smaller difference may be rounding: etcd reports whole seconds. */
 const LEASE_GRAIN_MS = 1_000;
 
 /** When the queue of a claim was asked for, and when the answer came: ms of one clock. */
@@ -17,7 +17,7 @@ interface Sight {
   readonly key: string;
   readonly held: boolean;
   readonly at: number;
-  /** When the claim expires unless renewed, by the look with which later looks are compared. */
+  /** When the claim expires if it is not renewed: later looks are compared with this time. */
   expires: number;
   /**
    * `early`: a renewal from before the first look may still arrive. `waiting`: from now on a renewal is a sign of life. `alive`: the claim
@@ -27,11 +27,10 @@ interface Sight {
 }
 
 /**
- * Deadlocks that a look has found, until later looks confirm them. A listing reads key after key, and is not of one moment. But a claim
- * that holds or waits in two looks did so all the time between them, since a claim waits once and holds once. And a process that has died
- * stays in its queues until its claims expire: a wait for it ends by itself. So each process of a deadlock has to give a sign of life
- * after the deadlock was first seen: one of its claims is renewed. A renewal within `CONFIRM_MS` after that does not count: the process
- * may have sent it before, and died.
+ * Deadlocks that a look has found, until later looks confirm them. A listing reads key after key, so it does not show one moment. But a claim that
+ * holds or waits in two looks did so all the time between, since a claim waits once and holds once. And the claims of a dead process stay in the
+ * queues until they expire: a wait for them ends by itself. So after the first look each process of a deadlock has to give a sign of life: one of its
+ * claims is renewed. A renewal within `CONFIRM_MS` of that look does not count: the process may have sent it before it died.
  */
 export class Suspects {
   #sights = new Map<string, Sight>();
@@ -52,7 +51,7 @@ export class Suspects {
   }
 
   /**
-   * Called after each look, with the claims of all keys that it read.
+   * Called after each look, with the claims of all keys that the look read.
    * @param momentOf when the queue of a claim was read
    * @param own the process that looks: it lives
    * @returns the deadlocks that are confirmed
@@ -87,5 +86,5 @@ export class Suspects {
   }
 }
 
-/** What gives the signs of life of a claim: its process, if the engine lists that. */
+/** The source of the signs of life of a claim: its process, if the engine lists the process. */
 const sourceOf = ({ id, origin }: WaitsClaim): string => origin?.process ?? id;

@@ -62,10 +62,10 @@ async function lookAtAll(runtime: LockRuntime, prefix: string, listing: Listing)
   return queuesOf(found.flat(), runtime.localEntries());
 }
 
-/** The longest time until a living process gives a sign of life: a waiter renews its place three times in the longest life of a place. */
+/** The longest time until a living process gives a sign of life, ms: a waiter renews its place three times in the longest life of a place. */
 const MAX_SIGN_OF_LIFE_MS = MAX_PLACE_TTL_MS / 3 + 2 * CONFIRM_MS;
 
-/** Looks at some deadlocks again until each of them is confirmed or over. */
+/** Looks at some deadlocks again until each is confirmed or gone, or the time is over. */
 async function confirm(
   runtime: LockRuntime,
   queues: ClaimQueues,

@@ -33,7 +33,7 @@ interface DynamoKey {
 }
 /**
  * Locks in a table of DynamoDB whose partition key is the string `id`, without a sort key. The client stays yours.
- * @throws LockError `LOCK_INVALID` when it is no client of documents, or for a bad option.
+ * @throws LockError `LOCK_INVALID` when `client` is no document client, or for a bad option.
  * @example
  * import { DynamoDB } from '@aws-sdk/client-dynamodb';
  * import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';
@@ -89,7 +89,7 @@ const storeOf = (client: DynamoLike, TableName: string): RegisterStore => ({
   },
 });
 
-/** In an error each value has its type: `{ S: 'text' }`. An item of another program has no text, and is refused later. */
+/** In an error, each value of the item is wrapped in its type: `{ S: 'text' }`. An item of another program has no text, and is refused later. */
 function entryOf(item: Item | undefined): RegisterEntry | undefined {
   const of = (value: { S?: string } | string | undefined) => (typeof value === 'object' ? value.S : value);
   return item && { text: of(item.text) ?? '', version: of(item.version) ?? '' };

@@ -36,7 +36,7 @@ const TRAITS: Traits = {
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };
 
-/** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`). */
+/** By default, etcd takes 128 operations in a transaction (`--max-txn-ops`). */
 const MAX_BATCH = 128;
 /** How many batches of a large renewal run at a time. If ten thousand holds were renewed at once, hardly one would be answered in time. */
 const MAX_BATCHES = 8;
@@ -138,7 +138,7 @@ export class Etcd implements Backend {
     return watch;
   }
 
-  /** Lists queue after queue, all as of one revision. */
+  /** Lists one queue after the other, all as they are at one revision. */
   async *inspect(start: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     const { client, prefix } = this.#etcd;
     const queue: ClaimEntry[] = [];
@@ -150,7 +150,7 @@ export class Etcd implements Backend {
       [first, from],
       [to, until],
     ];
-    // In the order of the names the claims of one key follow each other.
+    // The keys come in the order of their names, so the claims of one lock follow each other.
     for await (const found of client.all(start === '' && !exact ? around : [[first, until]])) {
       const next = keyOf(found.key);
       if (next === undefined) continue;

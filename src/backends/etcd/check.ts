@@ -2,7 +2,7 @@ import type { Finding } from '../../core/index.ts';
 import type { Client } from './wire/client.ts';
 import { ALARMS, GRANT, MEMBERS, REVOKE, STATUS_OF } from './wire/messages.ts';
 
-/** By minor version of etcd 3, the first patch without the defect: https://github.com/etcd-io/etcd/tree/main/CHANGELOG */
+/** `fixed` has, by minor version of etcd 3, the first patch without the defect: https://github.com/etcd-io/etcd/tree/main/CHANGELOG */
 const DEFECTS: readonly { readonly fixed: Readonly<Record<number, number>>; readonly what: string }[] = [
   { fixed: { 4: 31, 5: 13 }, what: 'a watch may miss events after a compaction' },
   {
@@ -35,7 +35,8 @@ export async function check(client: Client): Promise<Finding[]> {
     const has = `the cluster has ${voters} voting member${voters === 1 ? '' : 's'}`;
     add('warning', 'few-members', `${has} and does not survive the loss of one`, 'run three or five members');
   }
-  // The server grants no less than one and a half of its election timeout, for which locks stop when a leader is lost. With an alarm it grants none.
+  // Each lease is at least one and a half election timeouts long, and locks stop for one timeout when a leader is lost. With an alarm, the
+  // server grants no lease.
   const { id, ttl: seconds } = alarms.length > 0 ? { ttl: 0n } : await client.call(GRANT, { ttl: 1n });
   if (id) await client.call(REVOKE, { id });
   if (seconds > 2n) {

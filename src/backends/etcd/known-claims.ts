@@ -4,12 +4,12 @@ import type { EtcdConnection } from './options.ts';
 import { claimKey, type OwnClaim, queuePrefix, secondsOf } from './queue.ts';
 import type { Waiters } from './waiters.ts';
 
-/** With fewer claims it is not worth while to look for claims that have expired. */
+/** Below this number of claims, a search for expired ones is not worth its time. */
 const MIN_PRUNED = 1_000;
 
 export class KnownClaims {
   readonly #all = new Map<string, OwnClaim>();
-  /** The claims that wait for their lease, and whether each was given up meanwhile: then no message may name it. */
+  /** The claims that wait for their lease, and whether each was given up meanwhile: then the claim must not join. */
   readonly #coming = new Map<string, { over: boolean }>();
   #pruneAt = MIN_PRUNED;
   readonly #leases: Leases;
@@ -60,7 +60,7 @@ export class KnownClaims {
     return me;
   }
 
-  /** A message of a claim that is over may still come. So the lease in that message is ended before anything else is done for the claim. */
+  /** A message of a claim that is over may still reach etcd. So its lease is ended before all else: then etcd refuses the message. */
   async discard(id: string, ms?: number): Promise<void> {
     const me = this.#all.get(id);
     if (me?.state.is !== 'over') return;

@@ -52,8 +52,8 @@ export class Leases {
   }
 
   /**
-   * Does something that puts a key under the lease. If the server says that the lease is gone, a new one takes its place. Until the answer
-   * comes, the lease is `named`: if it is given back meanwhile, it is revoked, since the message may still be on its way.
+   * Calls `act`, which puts a key under the lease. If the server says that the lease is gone, calls it once more with a new lease. Until the
+   * answer comes, the lease is `named`: if it is given back meanwhile, it is revoked, since the message may still be on its way.
    */
   async use<T>(lease: ServerLease, ms: number | undefined, act: (lease: ServerLease) => Promise<T>): Promise<T> {
     for (let used = lease; ; used = await this.grant(lease.seconds, ms)) {
@@ -65,7 +65,7 @@ export class Leases {
         return answer;
       } catch (error) {
         if (error instanceof LockError) used.state = before; // refused for good: that message puts no key under the lease
-        // Refused because the lease is gone: nothing was done. So it is repeated once with a new lease.
+        // The lease is gone, so the server did nothing. `act` is repeated once with a new lease.
         if (!isStatus(error, STATUS.notFound) || used !== lease) throw error;
       }
     }
@@ -106,7 +106,7 @@ export class Leases {
     else this.#spares.delete(lease.seconds);
   }
 
-  /** Deletes the keys under the lease. A later message that names it is refused. */
+  /** Revokes the lease, which deletes the keys under it. Later messages that name the lease are refused. */
   async end(id: bigint, ms?: number): Promise<void> {
     await this.#client.call(REVOKE, { id }, ms).catch((error: unknown) => {
       if (!isStatus(error, STATUS.notFound)) throw error;

@@ -5,7 +5,7 @@ import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import { get, head, isUnder, type KeyValue, shift, stillStands } from './wire/messages.ts';
 
-/** Moves keys to other leases: that of a waiter to a short lease, that of a hold to one of its ttl, all keys to leases of a new leader. */
+/** Moves keys to other leases: a waiter's key to a short one, a hold's key to one of its ttl, and all keys to leases of a new leader. */
 export class Moves {
   readonly #client: Client;
   readonly #leases: Leases;
@@ -17,8 +17,8 @@ export class Moves {
   }
 
   /**
-   * Whether the key is surely under a lease that the present leader has granted. An earlier leader may have been stopped, and go on: it has
-   * not seen that its leases were kept alive since, and may revoke them (https://github.com/etcd-io/etcd/issues/15247).
+   * Whether the key is surely under a lease that the present leader has granted. An earlier leader may stop for a while and then go on: it has
+   * not seen that its leases were kept alive meanwhile, and may revoke them (https://github.com/etcd-io/etcd/issues/15247).
    * @param seconds the time that the lease must have; by default any
    */
   isSettled({ lease, key }: OwnClaim, seconds = lease.seconds): boolean {
@@ -26,8 +26,8 @@ export class Moves {
   }
 
   /**
-   * Moves the key of a claim to a lease of so many seconds, one move at a time. Of two moves at once, the answers may come in another order
-   * than etcd made the moves. Then the lease that has the key would be taken for a spare one.
+   * Moves the key of a claim to a lease of so many seconds, one move at a time. If two moves ran at once, their answers could come in another
+   * order than etcd made the moves, and the lease that has the key would be taken for a spare one.
    * @returns the head of the queue; undefined if the key is gone
    */
   to(me: OwnClaim, seconds: number, ms?: number, whole?: boolean): Promise<SeenQueue | undefined> {
@@ -35,8 +35,8 @@ export class Moves {
   }
 
   /**
-   * Renews the lease of the key, or moves the key to a lease of so many seconds. Of two such calls at once only the first moves the key.
-   * @returns whether the key was still there; the error if the server refused the move and its present lease was renewed instead, since a
+   * Renews the lease of the key, or moves the key to a lease of so many seconds. If two calls come at once, only the first moves the key.
+   * @returns whether the key was still there; the error if the server refused the move, and the present lease was renewed instead: a
    *   server without space writes nothing, but keeps leases alive
    */
   keep(me: OwnClaim, seconds: number, ms?: number): Promise<boolean | LockError> {
@@ -66,7 +66,7 @@ export class Moves {
     const from = (under: bigint) =>
       this.#leases.use(target, ms, (lease) => {
         target = lease;
-        // The key moves only from this lease. So an earlier move whose answer was lost, and which may still come, does not undo this one.
+        // The key moves only from this lease. So an earlier move, whose answer was lost and which may still arrive, does not undo this move.
         const compare = [stillStands(me.name, token), isUnder(me.name, under)];
         const success = [shift(me.name, lease.id), head(me.queue)];
         return this.#client.txn({ compare, success, failure: [get(me.name)] }, ms);
@@ -94,9 +94,9 @@ export class Moves {
 }
 
 /**
- * Renews holds: all their leases at once, then one transaction reads all their keys. Only the key proves a hold: if somebody has deleted the
- * key, its lease is still alive, and servers before 3.4.38 may call a lease alive that is being revoked. After the election of a leader
- * all keys move to leases that it has granted: see `Moves.isSettled`.
+ * Renews holds: all their leases at once, then one transaction reads all their keys. Only the key proves a hold: a lease lives on when its
+ * key was deleted, and old servers (`check.ts`) may call a lease alive that is being revoked. After an election, all keys move to leases of
+ * the new leader: see `Moves.isSettled`.
  * @param sent when the renewal began, by the clock: the deadlines count from then
  * @throws the error of the read, if nothing is known of any hold
  */
@@ -130,7 +130,7 @@ export async function renew(
   });
 }
 
-/** Reads the keys of these claims. If the server takes fewer operations at a time (`--max-txn-ops`), it asks for each half. */
+/** Reads the keys of these claims. If the server takes fewer operations at a time (`--max-txn-ops`), each half is read by itself. */
 async function lookAt(client: Client, looks: readonly OwnClaim[], ms: number): Promise<(KeyValue | undefined)[]> {
   try {
     const { responses } = await client.txn({ success: looks.map(({ name }) => get(name)) }, ms);

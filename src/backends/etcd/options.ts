@@ -16,15 +16,15 @@ import { GrpcChannel } from './wire/grpc.ts';
 
 /** Options of `etcd`, and of its guard. */
 export interface EtcdOptions {
-  /** Members of one cluster: `'127.0.0.1:2379'` or a list. With `https://` in front, or with `tls`, over TLS. */
+  /** Members of one cluster: `'127.0.0.1:2379'` or a list. `https://` in front, or `tls`, turns TLS on. */
   readonly endpoints: string | readonly string[];
   /** All keys begin with this and a slash. Default `holdfast`. */
   readonly prefix?: string;
-  /** For etcd with authentication; give `password` too. */
+  /** The user, where etcd has authentication; give `password` too. */
   readonly user?: string;
   /** The password of `user`. */
   readonly password?: string;
-  /** As in `tls.connect`. The server's certificate is always verified. */
+  /** Certificates for TLS. The server's certificate is always verified. */
   readonly tls?: EtcdTls;
   /** Limit of one call to etcd, and of connecting. Default 3 s. */
   readonly timeout?: Duration;

@@ -55,7 +55,7 @@ export class OwnClaims {
     const queue = await this.#lookAgain(claim, sent, ms);
     if (queue === 'refused') return { granted: false };
     if (queue) return this.#settle(claim, this.known.get(claim.id)!, queue, sent, ms);
-    // The term must be known before a lease is granted: any answer has it.
+    // The term must be known before a lease is granted. Any answer names it.
     if (this.#etcd.client.term === 0n)
       await this.#etcd.client.txn({ success: [look(this.known.queueOf(claim.key))] }, ms);
     const me = await this.known.take(claim, ms);
@@ -108,11 +108,11 @@ export class OwnClaims {
         : await this.#etcd.client.txn({ success: [gone] }, ms);
       freed = answer.responses[0]!.delete!.deleted > 0n;
       if (!successor) return { freed };
-      // The release is done. If the rest fails, the next claim attempts by itself.
+      // The release is done. If the rest fails, core attempts the next claim by itself.
       const seen = this.waiters.seenAtJoin(next!, successor, answer, 1);
       return { freed, next: await this.#settle(next!, successor, seen, sent, ms).catch(() => undefined) };
     } finally {
-      // The key was not there. But an earlier message may still come and put it there. So its lease is revoked.
+      // If no key was deleted, an earlier message may still put it there. So its lease is revoked.
       const me = this.known.get(handle.id);
       if (me && !freed) me.lease.state = 'named';
       this.known.forget(handle.id);
@@ -123,7 +123,7 @@ export class OwnClaims {
     return this.watches.close().then(() => this.leases.close(ms));
   }
 
-  /** A sign of life. @returns the queue, if the claim may be admitted by now; undefined if the claim is not in the queue (any more) */
+  /** Gives a sign of life. @returns the queue, if the claim may be admitted by now; undefined if the claim has left the queue */
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<SeenQueue | 'refused' | undefined> {
     const me = this.known.standing(claim.id);
     if (!me) return undefined;
@@ -155,7 +155,7 @@ export class OwnClaims {
     });
   }
 
-  /** Whether its key is under a lease as short as that of a waiter. Else it must be moved. */
+  /** Whether the key is under a lease as short as a waiter's. If not, the key must be moved. */
   #isPlaced(claim: Claim, me: OwnClaim): boolean {
     return me.lease.seconds <= placeSecondsOf(claim) && this.moves.isSettled(me);
   }

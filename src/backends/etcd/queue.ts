@@ -16,7 +16,7 @@ import {
   type TransactionAnswer,
 } from './wire/messages.ts';
 
-/** One key of etcd, a claim. The keys with the prefix of a lock, in the order of their create revisions, are its queue. */
+/** A claim: one key of etcd. The keys with the prefix of a lock are its queue, in the order of their create revisions. */
 export interface ClaimEntry extends Demand {
   readonly name: Buffer;
   /** The create revision. It gives the place in the queue, and is the fencing token. */
@@ -32,7 +32,7 @@ export interface SeenQueue {
   readonly count: bigint;
 }
 
-/** The text of our claims begins with this, and the version of its form. Others are of other programs: `etcdctl lock` stores nothing. */
+/** The text of our claims begins with this and the version of its form. A claim of another program has other text, or none (`etcdctl lock`). */
 const FAMILY = 'holdfast/';
 const FORM = `${FAMILY}1 `;
 
@@ -92,7 +92,7 @@ interface Blocked extends Refused<Pick<ClaimEntry, 'name'>> {
 }
 
 /**
- * `joining`: its place is not known yet. `waiting`: it was refused. `over`: it was given up, and no later answer changes that.
+ * `joining`: the claim's place is not known yet. `waiting`: the claim was refused. `over`: the claim was given up, for good.
  */
 type ClaimState =
   | { readonly is: 'joining' | 'admitted' | 'over' }
@@ -106,19 +106,19 @@ export interface OwnClaim {
   lease: ServerLease;
   /** `moving`: a move to another lease was not answered, so the key may be under that lease. */
   key: 'settled' | 'moving';
-  /** Its create revision, once known. */
+  /** The create revision of the key, once known. */
   token?: bigint;
   /** When the last answered attempt was sent. The deadline of a grant counts from then. */
   sent: number;
   /** A time before the first message of the claim was sent, by the clock. */
   readonly began: number;
-  /** The revision of the store when its value was last looked for, and the time of that. */
+  /** When this claim last looked for a value: the revision of the store, and the time by the clock. */
   looked?: { readonly revision: bigint; readonly at: number };
-  /** The lease of the value that it stores, while the release is not answered. Nobody keeps that lease alive. */
+  /** The lease of the value that the claim leaves, until its release is answered. Nobody keeps that lease alive. */
   valueLease?: ServerLease;
 }
 
-/** Its place in the queue, from 0; below 0 if it is not in the queue. */
+/** The place of the claim in the queue, from 0; -1 if the claim is not in the queue. */
 export const indexOf = ({ claims }: SeenQueue, { name, token }: OwnClaim): number =>
   claims.findIndex((place) => place.name.equals(name) && (token === undefined || place.token === token));
 
@@ -137,8 +137,8 @@ export const joining = ({ queue, name }: OwnClaim, claim: Claim, join: Op): read
   joinsBehind(claim) ? [newest(queue), join, look(name), head(queue)] : [join, list(queue)];
 
 /**
- * @returns the token and the state of an exclusive claim that has just joined behind others; undefined if it is the first one, or an
- *   earlier message had made its key
+ * @returns the token and the state of an exclusive claim that has just joined behind others; undefined if the claim is the first one, or
+ *   if an earlier message had made its key
  */
 export function behindLast(
   answer: TransactionAnswer,
@@ -157,9 +157,8 @@ export function behindLast(
 export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);
 
 /**
- * Whether a refused claim is surely still refused. It reads only its own key and that of its obstacle, so the answer does not grow with the
- * queue. If it returns false, the queue must be listed.
- * @param watched whether the obstacle is watched
+ * Whether a refused claim is surely still refused. Only the keys of the claim and of its obstacle are read, so the answer does not grow with
+ * the queue. If false, the queue must be listed.
  */
 export async function stillRefused(
   client: Client,
@@ -178,7 +177,7 @@ export async function stillRefused(
   if (own!.kvs[0]?.createRevision !== token) return false;
   if (!behind) return other!.kvs.length === before.ahead;
   const [found] = other!.kvs;
-  // The watched claim has left if its key is gone, or is a newer one further back. A permit whose key was written again was admitted.
+  // The watched claim has left if its key is gone, or was created again. A permit whose key was written again was admitted.
   if (!found || found.createRevision >= from || (relayed && found.modRevision >= from)) return false;
   return !queue || (queue.count === before.count && queue.kvs[0]?.createRevision === before.newest);
 }

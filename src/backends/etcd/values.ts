@@ -33,25 +33,25 @@ import {
 /** No queue has this name: in keys, `@` is percent-encoded. */
 const FOLDER = '@values';
 
-/** The first name of a value, and the end of these names, among the names of queues. */
+/** The range of the names of values. It lies among the names of queues. */
 export const valueSpan = (prefix: string): Span => [
   Buffer.from(`${prefix}/${FOLDER}/`),
   Buffer.from(`${prefix}/${FOLDER}0`),
 ];
 
-/** What is stored beside the queue of a key at one revision of the store. Its record has the time 0 as the present. */
+/** What is stored beside the queue of a key at one revision of the store. In the record, the present is the time 0. */
 interface Seen {
   readonly revision: bigint;
   readonly attempts?: KeyValue;
   readonly record?: KeyRecord;
 }
 
-/** In front of a value stands a term: its lease was granted in that term, or later. */
+/** A stored value begins with a term: the lease of the value was granted in that term, or later. */
 const VALUE = /^(\d+) (.*)$/s;
 
 /**
- * Values beside the queues, in two keys of etcd for each key: `value`, and `attempts` for the holds that stored none. The server has no clock.
- * So each is under a lease of its own, and ends with that.
+ * Values beside the queues, in two keys of etcd for each lock: `value`, and `attempts` for the holds that stored none. The server has no clock.
+ * So each of the two keys is under a lease of its own, and ends with it.
  */
 export class EtcdValues implements Values {
   readonly #etcd: EtcdConnection;
@@ -124,7 +124,7 @@ export class EtcdValues implements Values {
       if (isStatus(error, STATUS.notFound)) me.valueLease = undefined; // the lease ended before the value was put under it
       throw error;
     });
-    // If this release is repeated, its first message may have put the value under that lease, so that must stay.
+    // If this release is repeated, its first message may have put the value under that lease, so the lease must stay.
     if (!stored && !isRepeated) this.#own.leases.endSoon(id);
     if (!stored) me.lease.state = 'named';
     known.forget(handle.id);
@@ -162,7 +162,7 @@ export class EtcdValues implements Values {
     return watchEach((notify) => this.#own.watches.next(value, notify), wake, this.#etcd.clock);
   }
 
-  /** @param both the beginning of both names */
+  /** @param both how both names begin */
   #namesOf(key: string, both = `${this.#folder}${encodeURIComponent(key)}/`) {
     return { both: Buffer.from(both), value: Buffer.from(`${both}value`), attempts: Buffer.from(`${both}attempts`) };
   }
@@ -173,14 +173,14 @@ export class EtcdValues implements Values {
     const [stored, attempts] = [names.value, names.attempts].map((name) => kvs.find((found) => found.key.equals(name)));
     const { revision } = header!;
     if (!stored && !attempts) return { revision };
-    // Their leases end both keys. So attempts that are there count.
+    // Each key ends with its lease. So attempts that are found still count.
     const counted = attempts && { ...readRecord(attempts.value.toString()), counts: Number.POSITIVE_INFINITY };
     return { revision, attempts, record: recordOf(stored && (await this.#valueIn(stored, me, sent)), counted) };
   }
 
   /**
-   * The age that is returned is never less than the real one. It has two upper bounds: the time that has passed of its lease, in whole
-   * seconds; and, if the value came after this process looked last, the time since that look.
+   * The returned age is never less than the real one. The age has two upper bounds: how much of the value's lease has passed, in whole
+   * seconds; and, if the value came after the last look of this process, the time since that look.
    * @param sent the time at which the age is asked for, by the clock
    */
   async #valueIn(value: KeyValue, me?: OwnClaim, sent = 0): Promise<KeyRecord | undefined> {

@@ -102,7 +102,7 @@ export class Waiters {
       return { granted: false, ahead: index };
     }
     if (verdict.relay && me.state.is !== 'admitted') {
-      // The write of its own key wakes the next permit. If the write is lost, that permit asks by its own timer.
+      // This write of the claim's key wakes the next permit. If the write is lost, the next permit asks by its own timer.
       const waking = { compare: [stillStands(me.name, token)], success: [touch(me.name)] };
       this.#etcd.client.txn(waking).catch(() => undefined);
     }
@@ -125,10 +125,11 @@ export class Waiters {
     watching.catch(isOver);
   }
 
-  /** The obstacle has changed, or may have. Reads the head of the queue, and wakes the claim only if it is admitted, or lost. */
+  /** Reads the head of the queue after the obstacle may have changed. Wakes the claim only if it is admitted, or not in the queue. */
   async #look(claim: Claim, me: OwnClaim, wake: Wake): Promise<void> {
     try {
-      // It is probably this claim's turn. So one step reads the queue, and moves its key to the lease of a hold. If the claim is refused, its next attempt moves it back.
+      // It is probably this claim's turn. So one step reads the queue and moves the claim's key to the lease of a hold. If the claim is refused,
+      // its next attempt moves the key back.
       const seconds = secondsOf(claim.ttl);
       const isUnder = (): boolean => this.#moves.isSettled(me, seconds);
       let queue = isUnder() ? await queueNow(this.#etcd.client, me.queue, undefined, firstOf(me.queue)) : undefined;
@@ -210,15 +211,15 @@ export class StreamWatches {
     fired?.();
     if (!canceled) void stream.then(({ write }) => write(encode(WatchRequest, { cancel: { watchId } })));
     else if (created) {
-      // Not the answer to our own cancel, since the watch never began. The server has refused the token of this stream, so the next stream
-      // gets a new one.
+      // This does not answer our own cancel, since the watch never began: the server has refused the token of this stream. So the next stream
+      // gets a new token.
       this.#client.forgetToken();
       this.#endStream(stream);
       void stream.then(({ close }) => close());
     }
   }
 
-  /** The watches on this stream are gone. Every one fires: it may have missed changes. */
+  /** Fires all watches of a stream that has ended: they may have missed changes. */
   #endStream(stream: Promise<Stream>): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;

@@ -29,14 +29,14 @@ import { checkSqlite } from './statements.ts';
 import type { Durability } from './store.ts';
 import type { Message, PeerEvents } from './wake-ups.ts';
 
-/** The holds that one transaction renews. It takes about a millisecond, in which no process can do anything else with the file. */
+/** How many holds one transaction renews. The transaction takes about 1 ms, in which no other process can use the file. */
 const MAX_BATCH = 100;
-/** After this number of attempts one removes expired claims of keys that no caller asks for. */
+/** One attempt in this number also removes expired claims of keys that no caller asks for. */
 const ATTEMPTS_PER_SWEEP = 1_024;
 
 const traits = (durability: Durability): Traits => ({
   ...QUEUE_TRAITS,
-  // Where the system gives its starts no name, a reboot may go unseen. Then a power cut might bring the same tokens again.
+  // If the system gives its starts no name, a reboot may go unnoticed. Then a power cut may bring the same tokens again.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
   wakes: 'buffered',
   ttl: { min: 10, max: MAX_DURATION_MS },
@@ -44,7 +44,7 @@ const traits = (durability: Durability): Traits => ({
 
 /**
  * Locks between the processes of one machine, without a server. SQLite keeps the claims, unix sockets wake the waiters. A holder that
- * is killed is replaced within milliseconds; a holder that is stopped, when its lease expires.
+ * is killed is replaced within milliseconds; a stopped holder is replaced when its lease expires.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where the runtime has no SQLite. The file is opened by the first call that needs it.
  * @example const locks = createLocks(file({ path: '/var/lib/shop/locks.db' }));
  */
@@ -154,7 +154,7 @@ async function* eachOf<T>(list: Promise<readonly T[]>): AsyncIterable<T> {
   yield* await list;
 }
 
-/** With less free space, a log that grows for a while may fill the disk. */
+/** With less free space, bytes, a log that grows for a while may fill the disk. */
 const FREE_BYTES = 64 * 2 ** 20;
 
 /** @param socket the name of the socket of this process; '' when it has none */

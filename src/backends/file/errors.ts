@@ -3,7 +3,7 @@ import { LockError } from '../../core/index.ts';
 /** SQLite's codes when another process is in a transaction, recovers the file, or won a race. SQLite has done nothing then. */
 const BUSY = new Set([5, 6, 15]);
 
-/** SQLite's primary result codes after which it has done nothing, and would refuse again, each with advice. */
+/** SQLite's primary result codes of definite refusals, each with advice. SQLite has done nothing, and would refuse again. */
 const REFUSED: Readonly<Record<number, string>> = {
   3: 'let this user read and write the file and its directory',
   8: 'let this user write the file and its directory, on a file system that is not mounted read-only',

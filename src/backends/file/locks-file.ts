@@ -7,7 +7,7 @@ import { Store } from './store.ts';
 import { type FileClaims, FileTransaction, type TransactionContext } from './transaction.ts';
 import { OwnSocket, type PeerEvents, Peers } from './wake-ups.ts';
 
-/** The longest wait for the transactions of others, ms. Each takes microseconds, unless its process is stopped. */
+/** The longest wait for the transactions of others, ms. A transaction takes microseconds, unless its process is stopped. */
 const MAX_STEP_MS = 2_000;
 /** Attempts in a row before a pause. Mostly the other process has ended its transaction before the next attempt. */
 const ATTEMPTS_AT_ONCE = 4;
@@ -23,7 +23,7 @@ interface OpenFile extends TransactionContext {
 
 type Work<T> = (turn: FileTransaction, opened: OpenFile) => T;
 
-/** The file, and the sockets of its processes. The first step opens both; after a failure, or when the file was replaced, the next step does. */
+/** The file, and the sockets of its processes. A step opens both: the first step, and the next one after a failure or when the file was replaced. */
 export class LocksFile {
   readonly #options: ResolvedFileOptions;
   readonly #events: PeerEvents;
@@ -37,8 +37,8 @@ export class LocksFile {
   }
 
   /**
-   * Does one step as soon as the file is open and no other process is in a transaction. A wait inside SQLite would stop this process, too,
-   * if another one is stopped in its transaction. So it asks again and again.
+   * Does one step as soon as the file is open and no other process is in a transaction. This tries again and again:
+   * if another process is stopped in its transaction, a wait inside SQLite would stop this process, too.
    * @throws LockError a definite refusal
    * @throws Error when other processes kept the file busy for too long, or when the outcome is unknown
    */
@@ -65,7 +65,7 @@ export class LocksFile {
     }
   }
 
-  /** Repeats a step until it says that its work is done. */
+  /** Repeats a step until it returns true: its work is done. */
   async finish(part: Work<boolean>): Promise<void> {
     while (!(await this.transact(part))) await this.pause(0);
   }
@@ -97,7 +97,7 @@ export class LocksFile {
         return work(turn, opened);
       });
     } catch (error) {
-      known.clear(); // they have steps that SQLite has taken back
+      known.clear(); // the known claims have changes that SQLite has rolled back
       throw error;
     }
     const { admitted, evicted } = turn;

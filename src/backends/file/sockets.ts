@@ -4,18 +4,18 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** The system keeps the path of a socket in 108 bytes on Linux and 104 elsewhere, and ends it with a NUL. It cuts a longer path silently. */
+/** The longest path of a socket, bytes. The system keeps 108 on Linux and 104 elsewhere, with a NUL at the end, and cuts a longer path silently. */
 const MAX_PATH = process.platform === 'linux' ? 107 : 103;
 const NAME_LENGTH = 16;
-/** The last characters of a name are the process id, in base 36. */
+/** So many characters at the end of a name are the process id, in base 36. */
 const PID_LENGTH = 6;
 
 /** On Windows a socket is a pipe. It disappears with its process. */
 export const isPipe = process.platform === 'win32';
 
 /**
- * The processes that share a locks file have their sockets here: beside the file or, if that path is too long, in the directory for
- * temporary files. On Windows pipes have a place of their own.
+ * The directory of the sockets of all processes that share a locks file: beside the file or, if that path is too long, in the directory for
+ * temporary files. On Windows, pipes have a directory of their own.
  */
 export function socketDirectory(file: string): string {
   if (isPipe) return '\\\\.\\pipe\\';
@@ -38,7 +38,7 @@ export function socketName(random: string, pid: number = process.pid): string {
   return digits.slice(-(NAME_LENGTH - PID_LENGTH)) + pid.toString(36).padStart(PID_LENGTH, '0');
 }
 
-/** @throws Error when others could read or replace its files, or when even this path is too long */
+/** @throws Error when other users could read or replace files in `directory`, or when its path is too long */
 export function makePrivate(directory: string): void {
   if (isPipe) return;
   if (!fits(directory)) throw new Error(`${directory} is too long for a socket`);
@@ -49,16 +49,16 @@ export function makePrivate(directory: string): void {
 
 export function removeSocket(path: string): void {
   try {
-    // Not rmSync(): some versions of Node read the state of the socket first, and after that the next realpathSync() does not follow links.
-    // Then import() does not find a package that is a link, as those of pnpm are.
+    // Not rmSync(): in some versions of Node it reads the state of the socket first. Then the next realpathSync() does not follow links,
+    // and import() does not find a package that is a link, as with pnpm.
     if (!isPipe) unlinkSync(path);
-  } catch {} // the socket is gone, this user may not remove it, or the name is that of something else
+  } catch {} // the socket is gone, this user may not remove it, or something else has this name
 }
 
 /**
  * Whether this error of a connection proves that the process with this socket is dead. Linux refuses a connection only if no process
- * listens. macOS and the BSDs also refuse a connection while the backlog of a stopped process is full (unix(4), connect(2)). So there the
- * process id must be gone, too. If another process has that id by now, the claims of the dead process end with their leases.
+ * listens. macOS and the BSDs also refuse a connection while the backlog of a stopped process is full (unix(4), connect(2)). So on these
+ * systems the process id must be gone, too. If another process has that id by now, the claims of the dead process end with their leases.
  */
 export function provesDeath(
   trouble: string | undefined,
@@ -76,7 +76,7 @@ function isProcessGone(pid: number): boolean {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'; // it may belong to another user
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'; // another code: the process may belong to another user
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LockError } from '../../core/index.ts';
 
-/** Where a runtime has no SQLite, an import would end the program with a stack. */
+/** In a runtime without SQLite, an `import` would end the program with a stack trace. */
 const sqlite = (): typeof import('node:sqlite') | undefined => process.getBuiltinModule?.('node:sqlite');
 
 /** @throws LockError `LOCK_UNSUPPORTED` where the runtime has no SQLite */
@@ -52,9 +52,9 @@ const SQL = {
   stamp: `UPDATE claim SET version = ? ${ONE}`,
   /** Some keys with claims that have expired. */
   expiredNames: 'SELECT DISTINCT name FROM claim WHERE expires <= ? LIMIT 100',
-  /** Some claims that end with their process: those that wait, and holds that do not outlive it. */
+  /** Some claims that end with their process: claims that wait, and holds that do not linger. */
   mortal: 'SELECT * FROM claim WHERE process = ? AND (held = 0 OR lingers = 0) LIMIT 100',
-  /** (new version, process, process). The claims of a dead process that outlive it lose its name; their queues get a new version. */
+  /** (new version, process, process). Holds that outlive their dead process lose its name; their queues get a new version. */
   orphan: `UPDATE claim SET version = ?, process = CASE process WHEN ? THEN '' ELSE process END
     WHERE name IN (SELECT name FROM claim WHERE process = ?)`,
   names: 'SELECT DISTINCT name FROM claim WHERE name >= ? AND name < ? ORDER BY name',
@@ -62,13 +62,13 @@ const SQL = {
   valueNames: 'SELECT name FROM value WHERE name >= ? AND name < ? AND expires > ?',
   keepValue: 'INSERT OR REPLACE INTO value VALUES (?, ?, ?)',
   removeValue: 'DELETE FROM value WHERE name = ?',
-  /** Runs with each value that is written, and removes up to two: so expired values go faster than new ones come. */
+  /** Each write of a value also removes up to two expired values: so expired values go faster than new ones come. */
   removeExpiredValues: 'DELETE FROM value WHERE rowid IN (SELECT rowid FROM value WHERE expires <= ? LIMIT 2)',
 } as const;
 
 export type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;
 
-/** All statements after the opening, prepared once. */
+/** Prepares all statements that are used after the opening. */
 export function prepare(db: DatabaseSync): Statements {
   const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)]);
   return Object.fromEntries(prepared) as Statements;

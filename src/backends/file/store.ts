@@ -26,8 +26,8 @@ export type Durability = 'process' | 'power';
 const APPLICATION = 0x686f6c64;
 const FORMAT = 2;
 /**
- * The tokens that are skipped at each start of the machine. A power cut takes back the tokens that were given out since the file was last
- * written to disk. They are fewer than this number, so none of them comes again. 2^17 starts fit below 2^53.
+ * How many tokens are skipped at each start of the machine. A power cut takes back the tokens that were given out since the file was last
+ * written to disk: fewer than this number, so no token comes again. 2^17 starts fit below 2^53.
  */
 const SKIPPED_TOKENS = 2 ** 36;
 /** The processes with claims that have not expired. */
@@ -36,7 +36,7 @@ const PROCESSES = "SELECT DISTINCT process FROM claim WHERE expires > ? AND proc
 const PAGE_BYTES = 1_024;
 const OTHER_BOOT_ID =
   'a process that holds or waits in it sees another /proc/sys/kernel/random/boot_id, as in a container that has one of its own; let all see that of the host';
-/** How often a process looks whether the file was replaced, ms. */
+/** The shortest time between two checks whether the file was replaced, ms. */
 const DIRECTORY_KNOWN_MS = 10;
 
 /** An open locks file. Every method throws SQLite's busy error at once instead of waiting. */
@@ -68,7 +68,7 @@ export class Store implements Tokens {
     }
   }
 
-  /** Opens the file and changes no locks in it. Use `open`. */
+  /** Only opens the file, and changes no locks. Callers use `open`. */
   constructor(path: string, durability: Durability) {
     this.#given = path;
     try {
@@ -81,7 +81,7 @@ export class Store implements Tokens {
     if (isMounted(this.path)) {
       throw unavailable(path, 'it is mounted without what SQLite keeps beside it: mount its directory instead');
     }
-    // Its busy_timeout is 0: a wait inside SQLite would stop the event loop for as long as another process is stopped.
+    // The database has busy_timeout 0: a wait inside SQLite would stop the event loop for as long as another process is stopped.
     this.#db = openDatabase(this.path);
     try {
       identify(this.#db, this.path);
@@ -107,13 +107,13 @@ export class Store implements Tokens {
     }
   }
 
-  /** Within a transaction. @throws LockError when another process has changed the format, or the start of the machine */
+  /** Call this within a transaction. @throws LockError when another process has changed `format` or `boot` */
   reserve(count: number, min: bigint): bigint {
     const { last } = this.#known(this.#sql.draw.get(min, count, FORMAT, this.#boot));
     return BigInt(last - count + 1);
   }
 
-  /** Within a transaction. @throws LockError as `reserve` */
+  /** Call this within a transaction. @throws LockError as `reserve` */
   pass(token: bigint): void {
     this.#known(this.#sql.lift.get(token, FORMAT, this.#boot));
   }
@@ -126,7 +126,7 @@ export class Store implements Tokens {
     );
   }
 
-  /** Whether the file, or a link that led to it, was deleted or replaced. A process that opens it now gets another file. */
+  /** Whether the file, or a link that led to it, was deleted or replaced. A process that opens the path now gets another file. */
   get replaced(): boolean {
     const now = machineTime();
     if (now < this.#lookAgain) return false;
@@ -143,7 +143,7 @@ export class Store implements Tokens {
 /** Makes a missing file, private to this user. SQLite gives its other files the same mode. */
 function create(path: string): string {
   const directory = dirname(path);
-  // A missing folder is not made: a process with a misspelt path would have a lock of its own, and would be let in.
+  // A missing folder is not made: a process with a misspelt path would get a file of its own, and hold beside the others.
   if (!existsSync(directory)) throw new Error(`its folder, ${directory}, does not exist; make it, or correct the path`);
   const network = networkOf(directory);
   if (network)
@@ -153,8 +153,8 @@ function create(path: string): string {
 }
 
 /**
- * The file gets its name after this function has closed it. With the name first, another thread might open the file meanwhile. Then the
- * close here would end the locks that SQLite has on it in this process (https://sqlite.org/howtocorrupt.html, 2.2).
+ * The file gets its name after this function has closed it. If it had the name earlier, another thread might open the file, and then the
+ * close here would end the locks of SQLite on the file in this process (https://sqlite.org/howtocorrupt.html, 2.2).
  */
 function make(path: string, directory: string): void {
   const workshop = mkdtempSync(join(directory, '.holdfast-'));
@@ -172,7 +172,7 @@ function make(path: string, directory: string): void {
 
 /** Checks that the file is a locks file, or empty, and changes nothing. */
 function identify(db: DatabaseSync, path: string): void {
-  // Before the application id is read: another process may write both just now, in one step.
+  // The tables are counted first. Otherwise this could read no id, then another process writes id and tables, and the tables seem foreign.
   const made = tables(db) > 0;
   const { application_id: application } = db.prepare('PRAGMA application_id').get() as { application_id: number };
   if (application !== APPLICATION && (application !== 0 || made)) {
@@ -184,8 +184,8 @@ function identify(db: DatabaseSync, path: string): void {
 
 /**
  * Makes the tables of a new file, and removes the claims of an earlier start of the machine. Only processes of this start can be alive. But
- * in a container with a `boot_id` of its own, the claims of all other processes seem to be of another start. So their processes are asked.
- * @returns a process to ask whether it lives; when it is known to be `dead`, call this again
+ * in a container with a `boot_id` of its own, the claims of all other processes seem to be of another start. So those processes are asked.
+ * @returns a process to ask whether it lives: if it does not, call this again with it in `dead`; undefined when all is done
  */
 function settle(db: DatabaseSync, path: string, own: string, dead: ReadonlySet<string>): string | undefined {
   db.exec('BEGIN IMMEDIATE');
@@ -226,7 +226,7 @@ function settle(db: DatabaseSync, path: string, own: string, dead: ReadonlySet<s
   }
 }
 
-/** After some errors, such as a full disk, SQLite has rolled back already, and says so. */
+/** After some errors, such as a full disk, SQLite has rolled back already. Then `rollback` fails. */
 function undo(rollback: () => void): void {
   try {
     rollback();

@@ -18,7 +18,7 @@ export interface TransactionContext {
 }
 
 /**
- * The claims of one key, as this process read or wrote them last. They are current while the first row has the same version. So a process
+ * The claims of one key, as this process read or wrote them last. They are current while the queue's first row has the same version. So a process
  * that is alone with a queue reads only that version, however long the queue is. Measured with 64 claims: a queue stored as one text costs
  * six times as much; a queue that is read again after each change of the file (`PRAGMA data_version`) three to seven times.
  */
@@ -27,7 +27,7 @@ export class FileClaims extends QueuedClaims {
   readonly #name: Uint8Array;
   readonly #newVersion: () => string;
   #version: string | undefined;
-  /** The version of the queue after the step under way, and the claims that were written with it. */
+  /** The version of the queue after the step under way, undefined before a change; and the claims written with it. */
   #next: string | undefined;
   readonly #written = new Set<StoredClaim>();
 
@@ -50,7 +50,7 @@ export class FileClaims extends QueuedClaims {
     this.#write(claim);
   }
 
-  /** The rows are in the order of their tokens, so only the last claim can get a higher token. Only a quorum asks for that, and it has one claim in a queue. */
+  /** Rows are in the order of tokens, so only the last claim can get a higher one. Only a quorum raises tokens, and has one claim in a queue. */
   override raise(claim: StoredClaim, token: bigint): void {
     if ([...this].at(-1) !== claim) return;
     this.#sql.remove.run(this.#name, claim.token);
@@ -84,7 +84,7 @@ export class FileClaims extends QueuedClaims {
   }
 }
 
-/** Each field by itself: a spread takes three times as long. */
+/** Copies each field by itself: a spread takes three times as long. */
 const claimOf = (row: ClaimRow): StoredClaim => ({
   id: row.id,
   label: JSON.parse(row.label),
@@ -99,7 +99,7 @@ const claimOf = (row: ClaimRow): StoredClaim => ({
   lingers: row.lingers === 1,
 });
 
-/** The calls of the contract, within one transaction. It collects what its caller notifies processes of after the commit. */
+/** The calls of the contract, within one transaction. It collects what the caller needs for messages after the commit. */
 export class FileTransaction {
   /** Claims that were admitted because another claim left. */
   readonly admitted: StoredClaim[] = [];
@@ -126,7 +126,7 @@ export class FileTransaction {
     const { key, id, accepts } = claim;
     const act = (queue: EngineQueue): Attempt => {
       const attempt = queue.attempt(claim, this.#context.process);
-      // The queue ahead of a claim only gets shorter, so all processes ahead of it are seen when it joins. A claim that does not wait may come again.
+      // The queue ahead of a claim only gets shorter, so its join shows all processes ahead of it. A claim that does not wait may be attempted again.
       if (!attempt.granted && !attempt.value && (queue.joined || !claim.queue))
         this.ahead = new Set(
           Array.from(queue.claims, (other) => (other.id !== id && other.process) || '').filter(Boolean),

@@ -15,17 +15,17 @@ import {
   socketName,
 } from './sockets.ts';
 
-/** So many connections to a process may end in a row without a proof of its death. After that its claims end by expiry. */
+/** After so many connections to a process that ended in a row without a proof of its death, its claims end only by expiry. */
 const MAX_RETRIES = 5;
-/** The limit for the last messages of a process, and for its time between the name of its socket and listening there. ms. */
+/** How long a process may take to send its last messages, and to listen on its socket after the socket has a name, ms. */
 const MOMENT_MS = 200;
-/** The first and the longest pause before claims of a dead process are removed again after a failure; it doubles. ms. */
+/** The first and the longest pause after a failed removal of the claims of a dead process, ms. It doubles. */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
-/** Bytes of one message. */
+/** The longest message, bytes. */
 const MAX_MESSAGE_BYTES = 4_096;
 
-/** Says that a claim was admitted, with this token, or evicted. */
+/** Says that a claim was admitted, with `token`, or evicted. */
 export interface Message {
   readonly id: string;
   readonly token: number;
@@ -52,7 +52,7 @@ export class OwnSocket {
     server?.on('connection', (socket) => this.#listen(socket, onMessage)).on('error', () => {});
   }
 
-  /** Without a socket (no rights, or its path is too long) nobody can notify this process: it asks by its own timer. */
+  /** Without a socket (no rights, or a path that is too long), nobody can notify this process: it asks by its own timer. */
   static async open(file: string, clock: Clock, onMessage: (message: Message) => void): Promise<OwnSocket> {
     const directory = socketDirectory(file);
     const [made, name] = [socketName(clock.id()), socketName(clock.id())];
@@ -74,7 +74,7 @@ export class OwnSocket {
     }
   }
 
-  /** Removes the name first, so that nobody takes this process for dead. The claims that it could not release expire. */
+  /** Removes the name first, so that nobody takes this process for dead. Claims that it could not release expire. */
   close(): void {
     if (this.#server) removeSocket(resolve(this.directory, this.name));
     this.#server?.close();
@@ -113,7 +113,7 @@ function read(line: string): Message | undefined {
 export interface PeerEvents {
   /** A claim of this process was admitted, or evicted. */
   onMessage(message: Message): void;
-  /** A process has ended, perhaps between the admission of a claim and its message about that. */
+  /** A connection to another process has ended. Perhaps that process admitted a claim, and its message did not come. */
   onDisconnect(): Promise<void>;
   /** The process with this name is dead. */
   onDeath(peer: string): Promise<void>;
@@ -122,7 +122,7 @@ export interface PeerEvents {
 /**
  * The sockets of the processes that share a locks file. A process that notifies another process, or waits behind it, keeps a connection to
  * it. If the connection ends and nobody listens at that socket any more, the other process is dead. A process id would prove less: another
- * process may have it by now. A process that is only stopped still listens.
+ * process may have this id by now. A process that is only stopped still listens.
  */
 export class Peers {
   readonly #own: OwnSocket;
@@ -159,7 +159,7 @@ export class Peers {
     for (const entry of entries) {
       const peer = this.name.includes(sep) ? this.#path(entry) : entry;
       if (peer === this.name) continue;
-      // Asked twice: a process whose socket has its name, and does not listen yet, seems dead.
+      // Each process is asked twice: a process whose socket has a name, but does not listen yet, seems dead.
       this.#ifDead(peer, () =>
         this.#clock.after(MOMENT_MS, () => this.#ifDead(peer, () => this.#removeDead(peer)), true),
       );
@@ -205,8 +205,8 @@ export class Peers {
   }
 
   /**
-   * Removes the socket last: while it is there, processes that come later also see that this one is dead. A step fails when other processes
-   * keep the file busy, or when the disk is full. It is repeated, since a waiter notices the death of a process only once.
+   * Removes the socket last: while it exists, processes that come later also see that its process is dead. The removal of the claims fails
+   * when the file stays busy, or the disk is full. It is repeated, since a waiter notices the death of a process only once.
    */
   #removeDead(peer: string, pause = MIN_PAUSE_MS): void {
     if (this.#closed) return;

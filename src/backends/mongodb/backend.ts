@@ -50,7 +50,7 @@ const KNOWN = namesOf<MongoOptions>({ prefix: true, clock: true });
 /**
  * Locks in a collection of a database of MongoDB 4.4 or later. The client stays yours, and open.
  * @param db a `Db` of the official driver: `client.db('app')`
- * @throws LockError `LOCK_INVALID` when it is no database, or for a bad option.
+ * @throws LockError `LOCK_INVALID` when `db` is no database, or for a bad option.
  * @example
  * import { MongoClient } from 'mongodb';
  * const client = await MongoClient.connect('mongodb://10.0.0.1/?replicaSet=rs');
@@ -111,7 +111,7 @@ class Mongo implements Backend {
     );
   }
 
-  /** @returns undefined when the renewal came too late and changed nothing. Then the server's time is known for the next one. */
+  /** @returns undefined when the renewal came too late and changed nothing. Then the server's time is known for the next renewal. */
   async #renew(claim: Claim): Promise<Renewal | undefined> {
     const { key, within } = claim;
     const notAfter = this.#queues.notAfter(within);
@@ -160,11 +160,11 @@ class Mongo implements Backend {
 
   async evict(key: string, token: bigint): Promise<boolean> {
     const evicted = (await this.#queues.change(key, leaving({ token })))?.freed ?? false;
-    if (evicted) await this.#notifyHolder(key).catch(() => {}); // then the next renewal of the holder finds out
+    if (evicted) await this.#notifyHolder(key).catch(() => {}); // if this fails, the holder's next renewal finds out
     return evicted;
   }
 
-  /** Writes a document only because its change is sent to the holder. The server removes the document after an hour. */
+  /** Writes a document, so that the holder gets its change. The server removes the document after an hour. */
   async #notifyHolder(key: string): Promise<void> {
     const options = { upsert: true, maxTimeMS: NOTIFY_MS };
     await this.#evicted.findOneAndUpdate({ _id: idOf(key) }, [{ $set: { at: '$$NOW' } }], options);

@@ -4,7 +4,7 @@ import type { KeyRecord } from '../shared/record.ts';
 import { byRule, EngineTime, TokenCounter } from '../shared/stored-queue.ts';
 
 export const FORM = 1;
-/** The mark in front keeps a key from being empty, or an operator. */
+/** With the mark in front, no id is empty, or an operator of MongoDB. */
 export const idOf = (key: string): string => `=${key}`;
 export const keyOf = (id: string): string => id.slice(1);
 
@@ -45,7 +45,7 @@ interface ValueDocument {
 /** The holds that stored no value. */
 interface AttemptsDocument {
   readonly count: number;
-  /** The token of the last one. */
+  /** The token of the last of these holds. */
   readonly begun: Long;
   readonly mark: string;
   readonly counts: Date;
@@ -62,7 +62,7 @@ export function answerTo(claim: Claim, document: QueueRecord, notAfter?: Date): 
   const queue = queueOf(isLate ? { ...document, value: null } : document);
   if (isLate && !queue.find(claim.id)) return TOO_LATE;
   const attempt = queue.attempt({ ...claim, minToken: 0n });
-  return queue.joined ? TOO_LATE : attempt; // what the server did not store does not count
+  return queue.joined ? TOO_LATE : attempt; // the claim joined only here: the server did not store it
 }
 
 /** The queue at the time of the document. */

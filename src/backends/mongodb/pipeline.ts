@@ -1,14 +1,14 @@
 /**
  * Pure functions that build the change of one key's document: an aggregation pipeline, which the server runs in one step, by its own clock.
- * The time is `$$NOW`, or the time of the last change if that is later. So the time of a key never goes back, although a router puts in
- * its own time, a delayed message brings an old time, and the clocks of members differ. The last stage writes the queue and
+ * The time is `$$NOW`, or the time of the last change if later. So the time of a key never goes back, even if a router puts in its own time,
+ * a delayed message brings an old time, or the clocks of members differ. The last stage writes the queue and
  *
  *   v     the form of the document; a document in a form that this version does not know stays as it was
  *   last  the highest token given or reserved
  *   freed whether the release or eviction found its claim
  *   now   the time, as above
- *   idle  when the document is of no more use: for the TTL index
- *   value, attempts  the value of a memo, and the number of holds that stored none, until both expire
+ *   idle  from when on the document is not needed, for the TTL index
+ *   value, attempts  the value of a memo, and the number of holds that stored none, each until it expires
  */
 import { type Claim, type NewValue, placeTtlOf, type ValueCondition } from '../../core/index.ts';
 import { FORM } from './documents.ts';
@@ -16,8 +16,8 @@ import { FORM } from './documents.ts';
 export type Stage = Readonly<Record<string, unknown>>;
 
 /**
- * An attempt joins the queue, or is a sign of life of a claim in it. After `notAfter`, by the server's clock, it does not join. A claim
- * that a value answers leaves the queue.
+ * The claim of an attempt joins the queue, or gives a sign of life in it. After `notAfter`, by the server's clock, the claim does not join.
+ * If a value answers the claim, the claim leaves the queue.
  */
 export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
@@ -99,7 +99,7 @@ const joining = (claim: Claim, notAfter: Date | undefined): Stage[] => [
 
 function join(claim: Claim, notAfter: Date | undefined): Stage {
   const { id, units, capacity, tokenCount, queue, minToken, label, accepts } = claim;
-  // With the time in µs, tokens also grow after a document was removed or lost.
+  // No token is below the time in µs. So tokens also grow after a document was removed or lost.
   const time = { $multiply: [{ $toLong: '$now' }, 1_000] };
   const token = { $max: [{ $add: ['$last', 1] }, time, ...(minToken === undefined ? [] : [minToken])] };
   const joins = {
@@ -135,7 +135,7 @@ function refresh(claim: Claim, as: typeof latestExpiry, notAfter?: Date): Stage 
   return { $set: { queue: { $map: { input: '$queue', in: { $cond: [mine, alive, '$$this'] } } } } };
 }
 
-/** The rule, for the claim `$$this`: all units taken up to it, with its own, fit the smallest capacity named among them. */
+/** The rule for the claim `$$this`: the units of all claims up to and with it fit the smallest of their capacities. */
 const ADMITTED = {
   $let: {
     vars: { upTo: { $filter: { input: '$queue', as: 'other', cond: { $lte: ['$$other.token', '$$this.token'] } } } },
@@ -177,7 +177,7 @@ const CLOSE: Stage = {
         now: '$now',
         value: { $cond: [{ $gt: ['$value.until', '$now'] }, '$value', '$$REMOVE'] },
         attempts: { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts', '$$REMOVE'] },
-        // The tokens of the next document begin with the time. So this document stays until the time is past its tokens.
+        // The tokens of the next document begin with the time. So this document stays until the time is past its last token.
         idle: {
           $max: [
             '$now',

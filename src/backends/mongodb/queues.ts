@@ -5,7 +5,7 @@ import type { MongoCollection, MongoDb } from './driver.ts';
 import { codeOf, refusal } from './errors.ts';
 import type { Stage } from './pipeline.ts';
 
-/** How long a document is kept after its last use, s. It outlasts any usual step back of a server's clock. */
+/** How long a document is kept after its last use, s: longer than a server's clock usually goes back. */
 const IDLE_SECONDS = 86_400;
 /** Two clients made the document at once, and the other client was first. */
 const DUPLICATE_KEY = 11_000;
@@ -17,7 +17,7 @@ export class Queues {
   readonly #clock: Clock;
   readonly #serverClock: ServerClock;
   /**
-   * The first write waits for it.
+   * Asks once what the server is. The first write waits for the answer.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   readonly kind: () => Promise<ServerKind> = onceFor(() => serverKind(this.#db));
@@ -55,8 +55,8 @@ export class Queues {
     try {
       await this.kind();
       const send = (): Promise<QueueRecord | undefined> => this.#send(key, pipeline, within, upsert);
-      // All but one of several upserts that make the document at once fail. From 5.0 on the server repeats them by itself, if the filter is
-      // `_id` alone; 4.4 never repeats a findAndModify (4,442 of 40,000 first attempts came back), so the lock rests on this repetition.
+      // If several upserts make the document at once, all but one fail. From 5.0 on the server repeats them by itself, if the filter is `_id`
+      // alone. 4.4 never repeats a findAndModify (4,442 of 40,000 first attempts failed), so the lock needs this repetition.
       return await send().catch((error: unknown) => {
         if (codeOf(error) !== DUPLICATE_KEY) throw error;
         return send();
@@ -145,7 +145,7 @@ function lookalike({ buildInfo, hello }: HelloReply): string | undefined {
 type ServerKind = 'member' | 'router';
 
 /**
- * Refuses products whose upsert by `_id` overwrites a document that another client has just made: there both clients would hold.
+ * Refuses products whose upsert by `_id` overwrites a document that another client has just made: then both clients would hold.
  * @throws LockError `LOCK_UNSUPPORTED`
  */
 async function serverKind(db: MongoDb): Promise<ServerKind> {

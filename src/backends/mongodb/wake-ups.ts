@@ -5,7 +5,7 @@ import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 
 /** How often waiters ask if there are no change streams, and the pause before a broken stream is opened again. ms. */
 const POLL_MS = 250;
-/** How long a stream without a listener stays open for the next one: to open and to kill one costs two commands. ms. */
+/** How long a stream without listeners stays open for the next listener, ms: to open and kill a stream costs two commands. */
 const IDLE_MS = 1_000;
 
 /** A waiter gets the value by an attempt. So the value is not sent to every process that listens. */
@@ -17,7 +17,7 @@ export interface ChangeListener {
   onChange(document?: QueueRecord): void;
 }
 
-/** One change stream for all listeners of this process, open while there are any. */
+/** One change stream for all listeners of this process, open while it has listeners. */
 export class Changes {
   readonly #collection: MongoCollection;
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class Changes {
     this.#polls = polls;
   }
 
-  /** From now on this opens no change stream: waiters ask, as where the server has none. */
+  /** From now on this opens no change stream: waiters ask again and again. */
   poll(): void {
     this.#unsupported = true;
   }
@@ -67,7 +67,7 @@ export class Changes {
     const stream = this.#collection.watch(WITHOUT_TEXT, { fullDocument: 'updateLookup' });
     this.#stream = stream;
     this.#opened = new Promise((resolve) => {
-      // The first token comes with the answer that opens the stream. The stream brings all changes from then on.
+      // The first resume token comes with the answer that opens the stream. From then on the stream brings all changes.
       stream.on('resumeTokenChanged', resolve);
       stream.on('close', resolve);
       stream.on('error', () => resolve());
@@ -77,7 +77,7 @@ export class Changes {
       if (NO_CHANGE_STREAMS.has(codeOf(error))) this.#unsupported = true;
       this.#onBreak(stream);
     });
-    // The driver reports the close before its cause. A second close in between would hide the cause.
+    // The driver reports the close before the error that caused it. A second close in between would hide the error.
     stream.on('close', () => this.#clock.after(1, () => this.#onBreak(stream), true));
   }
 
@@ -94,7 +94,7 @@ export class Changes {
     if (this.#listeners.size > 0) this.#later();
   }
 
-  /** Opens the stream again, and wakes every waiter: it may have missed changes meanwhile. */
+  /** After a pause, opens the stream again and wakes every waiter, which may have missed changes. */
   #later(): void {
     this.#again = this.#clock.after(POLL_MS, () => {
       this.#again = undefined;

@@ -34,20 +34,20 @@ const TRAITS: Traits = { ...QUEUE, wakes: 'buffered', ttl: { min: 10, max: MAX_D
 export interface MysqlOptions {
   /** The first part of the name of every key. Default `holdfast`. */
   readonly prefix?: string;
-  /** `table` or `database.table`. Default `holdfast_lines`. */
+  /** The table: `table` or `database.table`. Default `holdfast_lines`. */
   readonly table?: string;
   /** ms between two looks at the queues in which this process waits. Default 25. */
   readonly poll?: number;
-  /** Keeps one connection of the pool, over which a hand-over takes a millisecond or two instead of a poll. Default false. */
+  /** Keeps a connection of the pool for notifications, so a hand-over takes 1 to 2 ms and not a poll. Default false. */
   readonly gate?: boolean;
   /** ms after which a sweep may remove the row of a key that nobody uses. A new row of the key begins above the old tokens. Default 10 minutes. */
   readonly idle?: number;
-  /** ms between two sweeps. Of all processes one sweeps. Default 5 minutes; 0: this process never sweeps by itself. */
+  /** ms between two sweeps, each by one of all processes. Default 5 minutes; 0: this process never sweeps by itself. */
   readonly sweep?: number;
   /**
-   * Renewals go over one connection of their own, outside the pool, so they never wait for statements of the application. The first renewal
-   * opens the connection; while it is broken, renewals go over the pool. Default true for a pool of mysql2. A pool of `mariadb` does not show
-   * how to open a connection like its own, so true is refused there.
+   * Whether renewals go over a connection of their own, outside the pool, so they never wait for statements of the application. The first renewal
+   * opens it; while it is broken, renewals go over the pool. Default true for a pool of mysql2. A pool of `mariadb` does not show how to open a
+   * connection like its own, so true is refused there.
    */
   readonly ownConnection?: boolean;
   /** Time and randomness; the machine's by default. */
@@ -77,7 +77,7 @@ export interface MysqlBackend extends Backend {
 }
 
 /**
- * One queue per key, in one table. Fair and fenced; leases go by the server's clock.
+ * Keeps one queue per key, in one table. Locks are fair and fenced; leases go by the server's clock.
  * @throws LockError `LOCK_INVALID` when `pool` is no pool, or for a bad option
  * @example
  * import { createPool } from 'mysql2/promise';

@@ -121,14 +121,14 @@ const STILL_TIME: Finding = {
   advice: 'start the server without sysdate-is-now',
 };
 
-/** Makes texts of what comes: a pool whose character set is `binary` gives bytes. */
+/** Reads the settings as texts: a pool whose character set is `binary` gives bytes. */
 export async function settingsOf(table: Table): Promise<Settings> {
   const rows = [...(await table.read(sql.settings)), ...(await table.read(sql.status))];
   const all = new Map(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]));
   return (name) => all.get(name) ?? '';
 }
 
-/** MariaDB has this in its status, for every user. MySQL has two statements for it, which take REPLICATION CLIENT and REPLICATION SLAVE. */
+/** MariaDB shows replication in its status, to every user. MySQL shows it by two statements, for users with REPLICATION CLIENT and SLAVE. */
 async function replication(table: Table, settings: Settings): Promise<Settings> {
   if (/mariadb/i.test(settings('version'))) return settings;
   const rows = (text: string): Promise<PoolRow[]> =>
@@ -156,10 +156,10 @@ export async function findings(table: Table): Promise<Finding[]> {
   return Number(pause?.moves) === 1 ? found : [...found, STILL_TIME];
 }
 
-/** So many statements run at the same time, each on a connection of its own, if the pool has so many. */
+/** So many statements run at the same time, each on another connection, if the pool has as many. */
 const PARALLEL_STATEMENTS = 4;
 
-/** Whether all connections of the pool lead to one server. */
+/** Finds out whether all connections of the pool lead to one server. */
 async function servers(table: Table): Promise<Finding[]> {
   const answers = await Promise.all(Array.from({ length: PARALLEL_STATEMENTS }, () => table.read(sql.server)));
   const names = new Set(answers.map(([row]) => `${row?.host}:${row?.port} (${row?.id})`));
@@ -194,7 +194,7 @@ async function rights(table: Table): Promise<Finding[]> {
   return found;
 }
 
-/** The columns that `setup` makes. Old servers also report a width of whole numbers, which means nothing. */
+/** The columns that `setup` makes. Old servers also report a width of integers, which `textOf` leaves out. */
 const MADE = [
   'name varbinary(600) NO PRI',
   'token bigint unsigned NO ',
@@ -207,7 +207,7 @@ const MADE = [
 const textOf = ({ name, type, nullable, part, engine }: PoolRow): string =>
   `${name} ${String(type).replace(/^bigint\(\d+\)/, 'bigint')} ${nullable} ${part} ${engine}`;
 
-/** Finds out whether somebody made or changed the table in another way. A table of MyISAM, for example, cannot undo an interrupted statement. */
+/** Finds out whether the table differs from what `setup` makes. A table of MyISAM, for example, cannot undo an interrupted statement. */
 async function shapeFindings(table: Table): Promise<Finding[]> {
   const columns = (await table.read(sql.shape, table.address)).map(textOf);
   if (columns.length === 0 || MADE.every((column) => columns.includes(column))) return [];

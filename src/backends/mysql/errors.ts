@@ -6,7 +6,7 @@ const PASSING = new Set([1213, 1205, 1020]);
 
 const RIGHTS = 'grant the user the rights that the page of this backend lists';
 
-/** Refusals for good: a statement that is repeated is refused again. Beside each, what to do about it. */
+/** Refusals for good, each with what to do about it: a repeated statement would be refused again. */
 const DEFINITE: Readonly<Record<number, string>> = {
   1044: RIGHTS,
   1045: 'check the user and the password',
@@ -44,7 +44,7 @@ export const refusal = (backend: string, what: string, advice: string, cause?: u
 const NO_WRITES = new Set([1290, 1836, 3032]);
 
 /**
- * The server behind a connection takes no writes. After a fail-over behind one address, the old primary keeps its connections, and only a
+ * The server behind a connection takes no writes. After a fail-over that keeps the address, the old primary keeps its connections, and only a
  * new connection leads to the new primary. So a connection with this refusal is ended, and the statement may be sent over another one.
  */
 export class NoWrites extends Error {
@@ -56,7 +56,7 @@ export class NoWrites extends Error {
 
 export const isNoWrites = (error: unknown): boolean => NO_WRITES.has(numberOf(error) ?? 0);
 
-/** @param result if its rows have a column `closed`, that says whether the server takes no writes @throws NoWrites */
+/** @param result if its rows have a column `closed`, the column says whether the server takes no writes @throws NoWrites */
 export function checkWrites(result: unknown): void {
   const [row] = Array.isArray(result) ? (result as PoolRow[]) : [];
   if (Number(row?.closed ?? 0) !== 0) throw new NoWrites('it is read-only');

@@ -82,7 +82,7 @@ export class NamedSession implements LockSession {
     return freed;
   }
 
-  /** Gives the connection back to the pool. It must not have the lock. */
+  /** Gives the connection back to the pool. The session must not have the lock. */
   leave(): void {
     const connection = this.#detach();
     connection?.removeListener('error', this.#onLoss);
@@ -94,7 +94,7 @@ export class NamedSession implements LockSession {
     this.#end((session) => this.#table.server.kill(`KILL ${session}`));
   }
 
-  /** @param kill ends the session on the server, which may notice the end of the connection late: during a wait, or if the end was not sent */
+  /** @param kill ends the session on the server: during a wait, or if the end was not sent, the server notices the end late */
   #end(kill: (session: string) => Promise<unknown>): void {
     const connection = this.#detach();
     if (!connection) return;
@@ -111,7 +111,7 @@ export class NamedSession implements LockSession {
     return connection; // its listener for errors stays: without a listener, an error would end the process
   }
 
-  /** @param seconds for which the server waits @param notAfter the server's time after which the lock must not be taken */
+  /** @param seconds how long the server waits @param notAfter the server's time after which the lock must not be taken */
   async #ask(lock: string, seconds: number, notAfter: string, minToken: bigint): Promise<Grant | 'late' | undefined> {
     this.#lock = { database: this.#table.address.database, name: Buffer.from(lock) };
     const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as PoolRow[];
@@ -192,7 +192,7 @@ export class NamedSessions implements SessionSource<NamedSession> {
     await Promise.all(
       [...this.#open].map(async (session) => {
         if (await session.unlock().catch(() => false)) this.done(session);
-        else session.cut(); // it does not have the lock yet
+        else session.cut(); // it does not have the lock yet, or could not free it
       }),
     );
   }

@@ -3,23 +3,23 @@ import type { StoredClaim } from '../shared/stored-queue.ts';
 import { BufferedClaims, WaitingClaims } from '../shared/waiting-claims.ts';
 import { grantOf, type RowQueue } from './stored-queue.ts';
 
-/** The pause grows with the number of claims ahead, up to so many times. */
+/** The pause between two looks grows with the number of claims ahead, up to so many times the least pause. */
 const MAX_PAUSE_FACTOR = 8;
-/** While a claim does not move up in its queue, the pause is at least this share of the time since its last move, up to so many ms. */
+/** While a claim does not move up in its queue, the pause is at least this share of the time since its last move, or `maxMs` if that is less. */
 const STILL = { share: 0.05, maxMs: 250 };
 /** The random part of each pause. Without it, processes that began together would always ask together. */
 const JITTER_PART = 0.25;
 
-/** ms between two looks while no claim waits: a hold must learn that somebody has evicted it. */
+/** ms between two looks while no claim waits: a holder must learn of its eviction. */
 const HOLD_PAUSE_MS = 1_000;
 
-/** Reads the queues of all claims of this process that wait, or have held for a while, again and again. One query reads all of them. */
+/** Reads again and again the queues in which claims of this process wait, or have held for a while. One query reads all these queues. */
 export class Poller {
   readonly #waiting: BufferedClaims;
   readonly #holds = new WaitingClaims();
-  /** By the id of a claim that a value may answer: the token at the head of its queue. When that changes, a value may have been stored. */
+  /** The token at the head of the queue, by the id of a claim that a value may answer. When the token changes, a value may have been stored. */
   readonly #firsts = new Map<string, bigint>();
-  /** How many claims were ahead of each claim at the last look, and since when. */
+  /** How many claims were ahead of each claim at the last look, and since when the number is the same. */
   readonly #standing = new Map<string, { readonly ahead: number; readonly since: number }>();
   readonly #clock: Clock;
   readonly #pause: number;
@@ -31,7 +31,7 @@ export class Poller {
   /** Whether another look follows at once after the one under way. */
   #again = false;
 
-  /** @param pause ms between two looks for the first claim that waits in a queue */
+  /** @param pause ms between two looks while a claim is the first that waits in its queue: the least pause */
   constructor(clock: Clock, pause: number, read: (keys: readonly string[]) => Promise<Map<string, RowQueue>>) {
     this.#clock = clock;
     this.#waiting = new BufferedClaims(clock);
@@ -39,7 +39,7 @@ export class Poller {
     this.#read = read;
   }
 
-  /** @param age ms since the claim was sent; undefined: it was not sent. If something has changed since then, the next look is at once */
+  /** If a claim may have missed a change since it was sent, looks at once. @param age ms since it was sent; undefined: it was not sent */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
     const watch = this.#waiting.watch(claim, wake, () => this.forget(claim.id));
     if (this.#waiting.mayHaveMissed(age)) this.hurry();
@@ -54,7 +54,7 @@ export class Poller {
     return watch;
   }
 
-  /** Notes the token at the head of the queue in which a claim waits that a value may answer. */
+  /** Notes the token at the head of a queue, for a claim that waits there and that a value may answer. */
   waitsBehind(id: string, token: bigint): void {
     this.#firsts.set(id, token);
   }
@@ -114,13 +114,13 @@ export class Poller {
         pause = this.#notify(await this.#read([...keys]));
       } while (this.#again && !this.#isIdle);
     } catch {
-      // Each waiter also asks by itself, and so reports what is wrong. The looks go on.
+      // Each waiter also attempts by itself, and its attempt reports what is wrong. The looks go on.
     }
     this.#looking = false;
     if (!this.#isIdle) this.#schedule(pause);
   }
 
-  /** Wakes the claims that are admitted, and those in whose queue a claim has expired. @returns the pause before the next look, ms */
+  /** Wakes a claim if it is admitted, if an expiry or a value may end its wait, or if its hold is gone. @returns ms until the next look */
   #notify(queues: ReadonlyMap<string, RowQueue>): number {
     let pause = this.#waiting.size > 0 ? this.#pause * MAX_PAUSE_FACTOR : HOLD_PAUSE_MS;
     for (const { claim, wake } of [...this.#waiting.values()]) {

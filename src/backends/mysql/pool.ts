@@ -60,7 +60,7 @@ interface MariadbConnection extends Pick<Connection, 'threadId' | 'destroy' | 'o
   release(): Promise<void>;
 }
 
-/** The pool with callbacks of `mariadb` has the same methods, but its `getConnection` takes an argument. */
+/** False for the pool with callbacks of `mariadb`: that has the same methods, but its `getConnection` takes an argument. */
 const isMariadbPool = (pool: unknown): pool is MariadbPool => {
   const { getConnection, totalConnections } = (pool ?? {}) as Partial<MariadbPool>;
   return typeof totalConnections === 'function' && typeof getConnection === 'function' && getConnection.length === 0;
@@ -87,7 +87,7 @@ function asMysql2Connection(connection: MariadbConnection): Connection {
   /** Settled when no statement is under way. */
   let answered: Promise<void> = Promise.resolve();
   const answer = (sent: Promise<unknown>, done: QueryCallback): void => {
-    // This driver has the status on the connection, mysql2 in each answer.
+    // `mariadb` has the status on the connection, and mysql2 has it in each answer.
     const headerOf = ({ affectedRows, insertId }: Header): Header => ({
       ...{ affectedRows, insertId },
       serverStatus: connection.info?.status ?? 0,
@@ -103,7 +103,7 @@ function asMysql2Connection(connection: MariadbConnection): Connection {
     },
     execute: (statement, done) => answer(connection.execute(formOf(statement)), done),
     query: (statement, done) => answer(connection.query(formOf(statement)), done),
-    // A connection that cannot go back to the pool has ended.
+    // If the connection cannot go back to the pool, it has ended.
     release: () => void connection.release().catch(() => {}),
     /**
      * In the middle of a statement, `destroy` of the driver (3.5) opens another connection to kill this session. If the session has ended by
@@ -115,7 +115,7 @@ function asMysql2Connection(connection: MariadbConnection): Connection {
   };
 }
 
-/** The form of our rows for `mariadb`, where a type cast is a function, and which has more options. */
+/** The form of our rows for `mariadb`, which takes a type cast as a function, and has more options. */
 const FORM = {
   ...{ ...ROWS, typeCast: undefined },
   ...{ namedPlaceholders: false, metaAsArray: false, bigIntAsNumber: false, insertIdAsNumber: false },
@@ -129,7 +129,7 @@ const formOf = ({ sql, values }: { readonly sql: string; readonly values?: Value
 export type MysqlPool = CallbackPool | { readonly pool: CallbackPool } | MariadbPool;
 
 /**
- * Sends a statement; `execute` also prepares it. With callbacks, since mysql2's promises make an error, with its stack, for each call.
+ * Sends a statement; `execute` also prepares it. This uses callbacks, since mysql2's promises make an error with a stack for each call.
  * @returns rows, or a header
  */
 export const ask = (
@@ -166,7 +166,7 @@ export function borrow(pool: CallbackPool): Promise<Connection> {
 /** The number of connections of the pool; 0 if the pool does not show it. */
 export const openIn = (pool: CallbackPool): number => (pool as PoolState)._allConnections?.length ?? 0;
 
-/** Why a statement may not be sent: all connections of the pool are in use. Undefined if one is free, or if the pool does not show it. */
+/** Why a statement may not be sent: all connections of the pool are in use. Undefined if a connection is free, or the pool does not show that. */
 export function busyPool(pool: MysqlPool): string | undefined {
   const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = coreOf(pool) as PoolState;
   if (!all?.length || !queue?.length || free?.length || all.length < (config?.connectionLimit ?? 0)) return undefined;

@@ -42,7 +42,7 @@ export class Queues {
   }
 
   /**
-   * Makes one step of a queue, as `act` decides it. If that or an expiry changes the queue, its row is written.
+   * Makes one step of a queue, as `act` decides. If `act` or an expiry has changed the queue, writes the row.
    * @param notAfter the server's time, µs, after which the step is too late
    * @param touched the id of a claim that a statement of this step has just renewed
    * @returns undefined if the step was too late
@@ -98,7 +98,7 @@ export class Queues {
     return (await this.table.write(sql.swap, { name, ...before, ...after, notAfter })).affectedRows > 0;
   }
 
-  /** Reads the rows that have claims or, with `values`, a value: of the keys that begin with `prefix`, or of that key alone. */
+  /** Reads the rows of the keys that begin with `prefix`, or of that key alone, if they have claims or, where `values` is `1`, a value. */
   async *#pages(prefix: string, exact: boolean, values: '0' | '1'): AsyncGenerator<PoolRow> {
     await this.table.ready();
     for (let { from, to } = this.names.range(prefix, exact); ; ) {

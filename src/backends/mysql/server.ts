@@ -3,20 +3,20 @@ import { checkAlone, checkWrites, isNoWrites, isPassing, LeftOpen, leftOpenError
 import { ask, borrow, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
 import type { Bound } from './statements.ts';
 
-/** The number of attempts for a statement that lost a deadlock or a wait for a row, and the longest pause after the first one, ms. */
+/** How often a statement that meets a passing error is sent. After attempt n, the pause is at most n + 1 times `MAX_PAUSE_MS`. */
 const MAX_ATTEMPTS = 5;
 const MAX_PAUSE_MS = 20;
-/** The longest time for one statement, ms. Then its connection is given up. */
+/** The longest time for one statement, ms. After that, we give up its connection. */
 const MAX_STATEMENT_MS = 10_000;
-/** The longest wait for the end of a session, ms. `close` of a backend waits so long, too. */
+/** The longest wait for the answer to a KILL, ms. `close` of a backend may wait as long. */
 const MAX_KILL_MS = 3_000;
 /**
- * From 11.6.2 on MariaDB refuses a statement (ER_CHECKREAD) whose row another one has changed since it began, unless the setting
- * `innodb_snapshot_isolation` is off. On a hot key that would be every second statement. Each of ours locks its row and changes it in one
- * step, so it needs no such check. Other servers, and older ones, take this text for a comment.
+ * From 11.6.2 on, MariaDB refuses a statement (ER_CHECKREAD) if another one has changed its row since the statement began, unless
+ * `innodb_snapshot_isolation` is off. On a hot key that would be every second statement. Each statement of ours locks its row and changes
+ * the row in one step, so it needs no such check. Other servers, and older ones, take this text for a comment.
  */
 const LATEST_ROWS = '/*M!110602 SET STATEMENT innodb_snapshot_isolation=OFF FOR */ ';
-/** Does nothing. Its answer has no rows, but flags that show what is open on the session. */
+/** A statement that does nothing. Its answer has no rows, but flags that show what is open on the session. */
 const NO_OP = 'DO 0';
 
 /** Sends statements over the pool. Each one commits by itself, within a limited time. */
@@ -38,8 +38,8 @@ export class Server {
   }
 
   /**
-   * After a conflict the statement is sent again: it was a transaction of its own, and the server has undone it. The same if the server takes
-   * no writes and the connection was open before: a newer connection may lead to another server.
+   * Sends a statement, and again after a conflict: the statement was a transaction of its own, which the server has undone. If the server takes
+   * no writes, sends it once more for each connection that was open before: a newer connection may lead to another server.
    */
   async run(statement: Bound): Promise<unknown> {
     let before = openIn(this.#pool);
@@ -74,7 +74,7 @@ export class Server {
 
   /**
    * @param over ends the wait for an answer, which never comes once the connection is destroyed
-   * @throws LeftOpen, NoWrites the connection must be destroyed
+   * @throws LeftOpen, NoWrites: the caller must destroy the connection
    */
   on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
     return this.#countUse(async () => {
@@ -110,7 +110,7 @@ export class Server {
     return this.#bound(ask(connection, 'query', { sql }), ms + MAX_STATEMENT_MS, over);
   }
 
-  /** Ends a session of the server. Rejects if no connection becomes free, or no answer comes. @param kill the statement */
+  /** Ends a session of the server. Rejects if no connection becomes free, or no answer comes, in time. @param kill the statement */
   kill(kill: string): Promise<unknown> {
     const killed = this.with((connection) => this.say(connection, kill));
     return this.#bound(killed, MAX_KILL_MS);
@@ -124,7 +124,7 @@ export class Server {
     );
   }
 
-  /** Statements under way go on: a connection in the middle of a statement must not go back to the pool. */
+  /** Ends only the timers. Statements under way go on: a connection in the middle of a statement must not go back to the pool. */
   close(): void {
     this.#timeouts.endTimers();
   }

@@ -9,7 +9,7 @@ export interface Bound {
   readonly values: Value[];
 }
 
-/** Fills `{list}` of a statement: a question mark for each value, since the values have no names. */
+/** The text for `{list}` of a statement has a question mark for each value, since these values have no names. */
 export interface List {
   readonly text: string;
   readonly values: readonly Value[];
@@ -20,7 +20,7 @@ export type Bind = (values: NamedValues, list: readonly Value[]) => Bound;
 
 const SHARED: Readonly<Record<string, string>> = sql;
 
-/** Fills in each name in braces: one of `parts`, or else the statement of that name, in which names are filled in, too. */
+/** Fills in each name in braces: by the part of that name, or else by the statement of that name, whose names are filled in, too. */
 const filled = (text: string, parts: Readonly<Record<string, string>>): string =>
   bare(text).replace(/\{(\w+)\}/g, (_, part: string) => parts[part] ?? filled(SHARED[part]!, parts));
 
@@ -37,7 +37,7 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
   };
 }
 
-/** Makes one text of a statement and its values, which stand there as bytes in hexadecimal: for statements that take no parameters. */
+/** Makes the text of a statement that takes no parameters: it has the bytes of the values in hexadecimal. */
 export function asText(text: string, parts: Readonly<Record<string, string>>, values: NamedValues): string {
   const bound = statement(text, parts)(values, []);
   let next = 0;
@@ -50,7 +50,7 @@ export const bare = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** The usual limit of the members of one list. */
+/** The most members of one list, if the caller sets no other limit. */
 const MAX_MEMBERS = 64;
 
 export function* portions<T>(all: readonly T[], size: number = MAX_MEMBERS): Generator<readonly T[]> {

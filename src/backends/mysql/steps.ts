@@ -19,15 +19,15 @@ import type { ServerWakeUps } from './wake-ups.ts';
 const [ALIVE, OTHERS] = [1, 2];
 
 /**
- * The steps of claims. The most frequent steps take one statement, which reads nothing first: a claim joins, leaves, leaves as another one
- * joins, or is renewed. For all other steps the queue is read, and `RowQueue` decides.
+ * The steps of claims. The most frequent steps take one statement, which reads nothing first: a claim joins, leaves, leaves while another
+ * one joins, or is renewed. For all other steps, we read the queue, and `RowQueue` decides.
  */
 export class QueueSteps {
   protected readonly queues: Queues;
   protected readonly poller: Poller;
   protected readonly gate: ServerWakeUps | undefined;
   readonly #table: Table;
-  /** By claim: an attempt takes several statements, and a release of its claim must not come between two of them. */
+  /** Steps of one claim come one after the other: an attempt takes several statements, and a release must not come between two of them. */
   readonly #turns = new KeyedSerializer();
   /** The ids of claims that were refused and are in their queues, so they need not join again. */
   readonly #queued = new Set<string>();
@@ -84,7 +84,7 @@ export class QueueSteps {
     return this.#decide(claim, notAfter, header.affectedRows > 0);
   }
 
-  /** Answers a claim by a read alone, if there is a value. All claims that wait for a value ask at once, and their writes would conflict. */
+  /** Answers a claim by a read alone, if there is a value. All claims that wait for that value ask at the same time: their writes would conflict. */
   async #answerTo(claim: Claim, accepts: ValueCondition): Promise<Attempt | undefined> {
     const queue = await this.queues.open(this.queues.names.of(claim.key));
     const value = queue.answerTo(accepts);
@@ -106,7 +106,7 @@ export class QueueSteps {
     return attempt;
   }
 
-  /** @returns undefined if nothing was exchanged, as when the hold has expired */
+  /** @returns undefined if nothing was exchanged, for example because the hold has expired */
   async #exchange({ id }: Handle, next: Claim, notAfter: string): Promise<Attempt | undefined> {
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next, notAfter), gone: mark(id) });
     if (header.affectedRows === 0) return undefined;
@@ -150,7 +150,7 @@ export class QueueSteps {
     return this.gate?.address ?? NO_ADDRESS;
   }
 
-  /** The values of a claim for the statements by which it joins. */
+  /** The values of the statements by which a claim joins. */
   #newcomer(claim: Claim, notAfter: string): NamedValues {
     const { key, minToken = 0n, tokenCount } = claim;
     const name = this.queues.names.of(key);

@@ -53,13 +53,13 @@ export interface StoredRow {
   readonly queue: string;
   /** The earliest that the server's clock may have shown at the read, ms. */
   readonly now: number;
-  /** The latest that it may have shown, ms: a lease counts from then. */
+  /** The latest that the clock may have shown at the read, ms: a lease counts from this time. */
   readonly latest?: number;
   readonly token?: bigint;
   readonly value?: string;
 }
 
-/** The server's time at a read. The text says when a claim expires as a hold. While the claim waits, it expires earlier: its process asks often. */
+/** The server's time at a read. The text says when a claim expires as a hold. A claim that waits expires earlier, since its process asks often. */
 class RowTime extends EngineTime {
   readonly #touched: string | undefined;
 
@@ -125,7 +125,7 @@ export class RowQueue extends EngineQueue {
     return this.record ? writeRecord(this.record) : '';
   }
 
-  /** Whether the row has all of this already. */
+  /** Whether the row has this queue and this value already. */
   get isStored(): boolean {
     return this.record === this.#storedRecord && this.text === this.stored.queue;
   }

@@ -17,7 +17,7 @@ export class Table {
   readonly #serverClock: ServerClock;
   /** The name, quoted. */
   readonly name: string;
-  /** Statements by their text and their list. To hash one joined text at each use would take long. */
+  /** Statements by their text, then by their list: to join both and hash the result at each use would take long. */
   readonly #statements = new Map<string, Map<string, Bind>>();
   #open = onceFor(() => open(this));
 
@@ -35,16 +35,13 @@ export class Table {
     return this.#open();
   }
 
-  /** The name of the table in `information_schema`. */
+  /** The name of the table in `information_schema`. An empty `database` means that of the session. */
   get address(): { readonly database: string; readonly relation: string } {
     const [relation = '', database = ''] = this.name.replaceAll('`', '').split('.').reverse();
     return { database, relation };
   }
 
-  /**
-   * As `ready`, but only once. That is enough for a renewal, which needs no time of the server, and must not wait for a connection of the
-   * pool.
-   */
+  /** Checks the table as `ready` does, but only once: a renewal needs no time of the server, and must not wait for a connection of the pool. */
   identify(): Promise<void> {
     return this.#open();
   }
@@ -65,7 +62,7 @@ export class Table {
   }
 
   /**
-   * Gives the server's time, µs, after which a statement comes too late. While its clock is not known, that time is in the past.
+   * Gives the server's time, µs, after which a statement comes too late. While the server's clock is not known, gives 0, which is long past.
    * @param sent when the attempt was asked for; undefined: now
    */
   limit(within: number, sent?: number): string {
@@ -79,12 +76,12 @@ export class Table {
     return rows;
   }
 
-  /** @param server undefined: over the pool */
+  /** @param server sends the statement; undefined: over the pool */
   write(text: string, values?: NamedValues, list?: List, server?: Server): Promise<Header> {
     return this.#run(text, values, list, server) as Promise<Header>;
   }
 
-  /** Makes a table. The statement would commit an open transaction of its session, so it is refused if one is open. */
+  /** Makes a table. That would commit an open transaction of the session, so it is refused if a transaction is open. */
   async make(text: string): Promise<void> {
     await this.#translateErrors(this.server.runAlone(this.bind(text)));
   }
@@ -113,15 +110,15 @@ function quoteTable(name: string): string {
 }
 
 /**
- * The format of the rows. The database has no code of ours: each process sends its own statements. Versions of one format lock together. A
- * version with another format must use a table of another name, and never change this one in place: a process reads the format only once.
+ * The format of the rows. The database has no code of ours: each process sends its own statements. Versions of holdfast with one format lock
+ * together. A version with another format must use another table, and never change this one in place: a process reads the format only once.
  */
 const FORMAT = 'holdfast 1';
 
 /** Checks the format of the table, and makes the table if it is missing. @throws LockError `LOCK_UNAVAILABLE` */
 async function open(table: Table): Promise<void> {
   const row = await ownRow(table).catch((error) => {
-    // The first session of the pool that we use. Most likely all sessions are like it, so another try would not help.
+    // This is the first session of the pool that we use. Most likely all are like it, so another try would not help.
     if (!(error instanceof LeftOpen) || error.what !== 'autocommit off') throw error;
     throw refusal(table.backend, 'a session of the pool does not commit by itself', 'leave autocommit on', error);
   });

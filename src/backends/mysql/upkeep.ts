@@ -61,7 +61,7 @@ export class Renewals {
     return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
   }
 
-  /** Renews the claims, and gives those that had expired. By writes alone: after a fail-over, a read may still reach the old primary. */
+  /** Renews the claims, and gives those that had expired. It finds them by writes alone: after a fail-over, a read may reach the old primary. */
   async #notAlive(claims: readonly Claim[], server?: Server): Promise<readonly Claim[]> {
     if ((await this.#queues.touch(claims, FOREVER, '0', server)) === claims.length) return [];
     if (claims.length === 1) return claims;
@@ -100,7 +100,7 @@ export class Sweeper {
     if (interval > 0) this.#stop = repeat(clock, pause, () => this.#turn(interval));
   }
 
-  /** Removes the rows of idle keys. If all claims of such a key have expired, it removes these, and a later sweep the row. @returns how many rows */
+  /** Removes the rows of idle keys. If such a row has claims, removes the expired claims; a later sweep removes the row. @returns how many rows */
   async sweep(): Promise<number> {
     await this.#table.ready();
     let swept = 0;
@@ -117,7 +117,7 @@ export class Sweeper {
     return swept;
   }
 
-  /** First raises the floor of the tokens, once for all rows, since each change costs a commit. Then removes few rows at a time: nobody waits long. */
+  /** First raises the floor of the tokens, once for all rows: each change costs a commit. Then removes few rows at a time, so nobody waits long. */
   async #remove(free: readonly PoolRow[]): Promise<number> {
     if (free.length === 0) return 0;
     const token = `${free.map((row) => BigInt(row.token as number | string)).reduce((a, b) => (a > b ? a : b))}`;

@@ -7,22 +7,22 @@ import * as sql from './sql.generated.ts';
 import { bare } from './statements.ts';
 import { NO_ADDRESS } from './stored-queue.ts';
 
-/** One sleep on the server, s: less than every common idle limit. */
+/** The length of one sleep on the server, s: less than every common idle limit. */
 const SLEEP_SECONDS = 20;
 /** Pause after the connection was lost, ms. */
 const RETRY_MS = 1_000;
 
 /**
- * Lets another process notify this one before its next poll. First this process takes a named lock on a connection, and sleeps there on the
- * server (SLEEP). Then the other process finds the session that has the lock (IS_USED_LOCK), and ends its sleep. So this process wakes up,
- * and looks. If a notification is lost, this process looks at its next poll.
+ * Lets another process notify this one before its next poll. First this process takes a named lock on a connection, and sleeps on that
+ * connection (SLEEP). Then the other process finds the session that has the lock (IS_USED_LOCK), and ends the sleep. So this process wakes
+ * up, and looks. If a notification is lost, this process looks at its next poll.
  */
 export class ServerWakeUps {
   readonly #queues: Queues;
   readonly #server: Server;
   readonly #clock: Clock;
   readonly #onNotify: () => void;
-  /** The name by which others notify this process, while it listens. A hold keeps the name that it was taken under. */
+  /** The name by which others notify this process, while it listens. The text of each of our claims has this name. */
   readonly address: string;
   #connection: Connection | undefined;
   #listening = false;
@@ -46,8 +46,8 @@ export class ServerWakeUps {
   }
 
   /**
-   * Notifies, in the background, the processes that hold the key by then. One batch at a time: the next one has all keys that came meanwhile. A
-   * KILL of a session that is just falling asleep takes MariaDB seconds, and several KILLs at once keep new connections out of the server.
+   * Notifies, in the background, the processes that then hold the key. There is one batch at a time, and the next has all keys that came
+   * meanwhile: a KILL of a session that just falls asleep takes MariaDB seconds, and several KILLs at once keep new connections out.
    */
   notify(key: string): void {
     this.#wanted.add(key);
@@ -59,7 +59,7 @@ export class ServerWakeUps {
     const connection = this.#connection;
     if (!connection) return;
     destroy(connection);
-    // Otherwise the session would sleep on, and only then notice that its connection has ended.
+    // Otherwise the session would sleep to the end, and only then notice that its connection has ended.
     await this.#server.kill(`KILL IS_USED_LOCK('${lockOf(this.address)}')`).catch(() => {});
   }
 
@@ -82,7 +82,7 @@ export class ServerWakeUps {
       const values = [lockOf(this.address)];
       // A session with an open transaction is refused here. Otherwise the transaction would stay open while this process listens.
       const [row] = (await this.#server.on(connection, { sql: GET_LOCK, values }, this.#over.signal)) as PoolRow[];
-      // An older session of this process, whose connection broke, may still have the lock. Nobody can wake a session without the lock.
+      // An older session of this process, whose connection broke, may still have the lock. Without the lock, nobody could wake this one.
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this name');
       for (;;) {
         const slept = this.#server.say(connection, SLEEP, SLEEP_SECONDS * 1_000, this.#over.signal);
@@ -104,7 +104,7 @@ export class ServerWakeUps {
     while (this.#wanted.size > 0 && !this.#over.signal.aborted) {
       const keys = [...this.#wanted];
       this.#wanted.clear();
-      await this.#wakeHoldersOf(keys).catch(() => {}); // their next polls also find out
+      await this.#wakeHoldersOf(keys).catch(() => {}); // the holders also find out at their next poll
     }
     this.#notifying = false;
   }
@@ -121,7 +121,7 @@ export class ServerWakeUps {
     for (const none of [NO_ADDRESS, this.address]) others.delete(none);
     if (others.size === 0) return;
     await this.#server.with(async (connection) => {
-      // One statement finds and wakes a session: between two statements, its number could become that of another session.
+      // One statement finds the session and wakes it: between two statements, another session could get that number.
       for (const other of others)
         await this.#server.say(connection, `KILL QUERY IS_USED_LOCK('${lockOf(other)}')`).catch((error) => {
           if (!isNobody(error)) throw error;
@@ -130,11 +130,11 @@ export class ServerWakeUps {
   }
 }
 
-// `closed`: nobody sends notifications to the old primary of a fail-over.
+// `closed` shows the old primary of a fail-over: nobody sends notifications there.
 const SLEEP = `SELECT SLEEP(${SLEEP_SECONDS}), ${bare(sql.closed)} AS closed`;
 const GET_LOCK = `SELECT GET_LOCK(?, 0) AS got, ${bare(sql.closed)} AS closed, ${bare(sql.open)} AS open`;
 
-/** The name comes from the table, so only the characters of our own names go into a statement. */
+/** An address comes from the table, so only the characters of our own addresses go into a statement. */
 const lockOf = (address: string): string => `holdfast:${address.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;
 
 /** ER_QUERY_INTERRUPTED. */

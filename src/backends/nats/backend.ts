@@ -2,7 +2,7 @@ import { type Backend, checkNames, type Finding, invalid, namesOf } from '../../
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 
-/** What holdfast uses of a bucket that `Kvm` of `@nats-io/kv`, or `js.views.kv()` of `nats`, has opened. It imports neither. */
+/** What holdfast uses of a bucket that `Kvm` of `@nats-io/kv`, or `js.views.kv()` of `nats`, has opened. Neither is imported. */
 export interface NatsKv {
   get(key: string): Promise<NatsEntry | null>;
   create(key: string, data: Uint8Array): Promise<number>;
@@ -11,7 +11,7 @@ export interface NatsKv {
   watch(options: { key: string }): Promise<NatsHearing<NatsEntry>>;
   keys(): Promise<NatsHearing<string>>;
   status(): Promise<NatsStatus>;
-  /** Whether any replica answers a read. */
+  /** Whether any replica may answer a read. */
   readonly direct?: boolean;
 }
 
@@ -19,9 +19,9 @@ export interface NatsKv {
 export interface NatsStatus {
   readonly replicas: number;
   readonly storage: string;
-  /** ms; 0 or less: for good. */
+  /** The life of an entry, ms; 0 or less: no limit. */
   readonly ttl: number;
-  /** Bytes; −1: any. */
+  /** Bytes; −1: no limit. */
   readonly maxValueSize: number;
   readonly streamInfo: { readonly config: { readonly mirror?: unknown } };
 }
@@ -29,7 +29,7 @@ export interface NatsStatus {
 /** What holdfast uses of a watch or a listing of a bucket. */
 export interface NatsHearing<T> extends AsyncIterable<T> {
   stop(): void;
-  /** The consumer on the server, where the client shows it. */
+  /** The consumer on the server, if the client shows it. */
   readonly _data?: unknown;
 }
 
@@ -42,13 +42,13 @@ export interface NatsEntry {
 
 /** Options of `nats`. */
 export interface NatsOptions extends RegisterOptions {
-  /** You have set `sync_interval: always` on all servers, which no client can see. Default false: `check` calls it a danger. */
+  /** You have set `sync_interval: always` on all servers, which no client can see. Default false, which `check` calls a danger. */
   readonly synced?: boolean;
 }
 
 /**
  * Locks in a key-value bucket of NATS JetStream, 2.9 or later. The connection stays yours.
- * @throws LockError `LOCK_INVALID` when it is no bucket, or for a bad option.
+ * @throws LockError `LOCK_INVALID` when `bucket` is no bucket, or for a bad option.
  * @example
  * import { Kvm } from '@nats-io/kv';
  * const locks = createLocks(nats(await new Kvm(connection).create('locks', { replicas: 3 })));
@@ -63,7 +63,7 @@ export function nats(bucket: NatsKv, options: NatsOptions = {}): Backend {
 }
 
 /**
- * The bucket, read from its leader. A replica may not have what this process wrote last: with three replicas on one machine, one read of five
+ * The bucket, read from its leader. A replica may not have what this process wrote last: with three replicas on one machine, one in five reads
  * was too old.
  */
 const ledBy = (bucket: NatsKv): NatsKv =>
@@ -124,8 +124,8 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
 });
 
 /**
- * Ends a watch or a listing, and deletes its consumer. The client only stops to listen: the server would keep the consumer for five minutes,
- * and takes about a thousand for a stream. Nobody waits for the deletion: if it fails, the server does it later.
+ * Ends a watch or a listing, and deletes its consumer. The client only stops listening: the server would keep the consumer for five minutes,
+ * and takes about a thousand consumers for a stream. Nobody waits for the deletion: if it fails, the server does it later.
  */
 function end(hearing: NatsHearing<unknown>): void {
   hearing.stop();

@@ -24,7 +24,7 @@ const NAME = 'postgres-advisory';
 /** Locks of sessions, with a call that makes the sequence of their tokens. */
 export interface AdvisoryBackend extends Backend {
   /**
-   * Makes what is missing. It may run again, and in many processes at once. Needs the right to create.
+   * Makes what is missing. It may run again, and in many processes at once. The role needs the right to create.
    * @example await postgresAdvisory(pool, { setup: 'manual' }).setup(); // in a migration
    */
   setup(): Promise<void>;
@@ -32,7 +32,7 @@ export interface AdvisoryBackend extends Backend {
 
 /**
  * Session locks of PostgreSQL, on connections of our own. A lock is free at once when its process or its connection dies, and waiters
- * wait on the server. The locks live in the server's memory: they cost no write but the token's, and do not outlive the server.
+ * wait on the server. The locks are in the server's memory: only the token is written, and no lock outlives the server.
  * @throws LockError `LOCK_INVALID` when `pool` is no pool, or for a bad option
  * @example
  * import pg from 'pg';
@@ -91,8 +91,8 @@ class Advisory extends SessionLocks<AdvisorySession> implements AdvisoryBackend 
 
 /**
  * The number of a key's advisory lock: 64 bits of SHA-256, as a signed decimal, since a JavaScript number has fewer bits. Advisory locks of
- * other programs in the database share these numbers. Two names get the same number by chance among billions of names. Then their locks
- * only exclude each other.
+ * other programs in the database share these numbers. Among billions of names, two may get the same number by chance: then their locks only
+ * exclude each other.
  */
 const lockOf = (prefix: string, key: string): string =>
   // A prefix has no NUL, so two different pairs of prefix and key never give the same text.

@@ -6,16 +6,16 @@ import type { Server } from './server.ts';
 import type { Session } from './session.ts';
 import { advisoryAttempt, advisoryUnlock, advisoryWait } from './sql.generated.ts';
 
-/** The first pause before a cancellation without effect is sent again, ms, and how often one is sent: it may arrive before its statement. */
+/** The first pause before a cancellation is sent again, ms, and how often it is sent: one that arrives before its statement has no effect. */
 const RECANCEL_MS = 50;
 const MAX_CANCELLATIONS = 5;
-/** ms between two looks, from another session, at whether the session that waits is still there. */
+/** ms between two looks at whether a session that waits is still there. Another session looks. */
 export const LOOK_INTERVAL_MS = 10_000;
 
 /** Sends a statement on another session, one that does not wait. */
 export type AskElsewhere = (text: string, values: unknown[]) => Promise<PoolRow[]>;
 
-/** A session that has many advisory locks, or waits for one and is blocked meanwhile. */
+/** A session that has many advisory locks; or that waits for one lock, and can send nothing meanwhile. */
 export class AdvisorySession implements LockSession {
   /** The number of locks that the session holds or asks for. */
   load = 0;
@@ -30,7 +30,7 @@ export class AdvisorySession implements LockSession {
   #over = true;
   #cancelled: Promise<void> | undefined;
 
-  /** @param process its number, and when it began: after a fail-over, another process may have that number */
+  /** @param process the number of the session's process, and when the process began: after a fail-over, another one may have that number */
   constructor(session: Session, process: readonly [pid: number, started: string], server: Server, ask: AskElsewhere) {
     this.session = session;
     this.#process = process;
@@ -70,14 +70,14 @@ export class AdvisorySession implements LockSession {
       await this.#cancelled;
       return undefined;
     }
-    // After a wait that failed by itself, nobody knows what the session has.
+    // If the wait failed without a cancellation, nobody knows which locks the session has.
     if (row) this.load++;
     else this.cut();
     this.waiting = false;
     return row && this.#grantOf(row);
   }
 
-  /** Resolves when the wait is over, the lock that it may have taken is free, and no cancellation can hit a later statement. */
+  /** Resolves when the wait is over, the lock that the wait may have taken is free, and no cancellation can hit a later statement. */
   cancel(): Promise<void> {
     if (!this.#over) this.#cancelled ??= this.#cancel();
     return this.#cancelled ?? Promise.resolve();
@@ -98,14 +98,14 @@ export class AdvisorySession implements LockSession {
         const end = sent < MAX_CANCELLATIONS ? 'pg_cancel_backend' : 'pg_terminate_backend';
         const found = await this.#there(`${end}(pid)`);
         if (found.length === 0) break; // the session has ended, or this is another server by now
-        await withLimit(this.#outcome!, RECANCEL_MS * 2 ** sent, Error, this.#server.clock).catch(() => {}); // the wait goes on
+        await withLimit(this.#outcome!, RECANCEL_MS * 2 ** sent, Error, this.#server.clock).catch(() => {}); // the wait goes on: cancel again
       }
     } catch {
-      // No other session can end the wait, so it ends with its connection.
+      // No other session could end the wait, so the connection is cut.
     }
     if (!this.#over) this.cut();
     await this.#outcome;
-    // If the lock is granted at the moment of the cancellation, the answer may be either, and in both cases the session may have the lock.
+    // If the lock is granted as the cancellation arrives, the answer may be a grant or an error: in both cases the session may have the lock.
     if (!this.ended.aborted) await this.session.query('SELECT pg_advisory_unlock_all()', []).catch(() => this.cut());
     this.waiting = false;
   }
@@ -115,9 +115,9 @@ export class AdvisorySession implements LockSession {
     if (!this.#over && found.length === 0) this.cut();
   }
 
-  /** Acts on this session, while it waits, from another one. @returns a row if this session is still there */
+  /** Runs `act` on another session, while this one waits; '' only looks. @returns a row if this session is still there */
   #there(act: string): Promise<PoolRow[]> {
-    // A role may not see when the session of another role began. Then the start of the server stands for it.
+    // If a role may not see when the session of another role began, the start of the server is taken instead.
     const began = 'coalesce(backend_start, pg_postmaster_start_time())';
     const where = `pid = $1 AND extract(epoch FROM ${began})::text = $2`;
     return this.#ask(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [...this.#process]);

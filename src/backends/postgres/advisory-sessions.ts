@@ -7,8 +7,8 @@ import { Session } from './session.ts';
 import { advisoryKept, advisoryLook } from './sql.generated.ts';
 
 /**
- * A limited number of sessions. Many locks share a session. A wait has a session to itself, since a later statement on it would wait, too.
- * At least one session never waits, so attempts can be sent.
+ * A limited number of sessions. Many locks share a session. A wait has a session to itself: any later statement there would wait behind it.
+ * At least one session never waits, so attempts can always be sent.
  */
 export class AdvisorySessions implements SessionSource<AdvisorySession> {
   readonly single = false;
@@ -24,7 +24,7 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
     this.#limit = limit;
   }
 
-  /** Gives a session for an attempt, and counts up its `load`. */
+  /** Gives a session for an attempt, and adds 1 to its `load`. */
   async toAsk(): Promise<AdvisorySession> {
     for (;;) {
       if (this.#closed) throw new Error('the backend is closed');
@@ -52,7 +52,7 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
   /** Gives a session without locks, and marks it as waiting. */
   async toWait(): Promise<AdvisorySession | undefined> {
     const all = [...this.#sessions];
-    // Sessions that are being opened may be for waits, too.
+    // A session that is being opened may be for a wait, so it counts, too.
     if (all.filter(({ waiting }) => waiting).length + this.#opening >= this.#limit - 1) return undefined;
     const idle = all.find(({ waiting, load }) => !waiting && load === 0);
     if (!idle && all.length + this.#opening >= this.#limit) return undefined;
@@ -88,14 +88,14 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
 }
 
 const ASKED = 'opening a session';
-/** Fails if the role cannot draw tokens. */
+/** A statement that fails if the role cannot draw tokens. */
 const TOKENS = "SELECT last_value, '{token}(bigint)'::regprocedure FROM {tokens}";
 
 /**
- * Opens a session for advisory locks. It must be on a primary, have the rights, and be the same session from statement to statement.
- * @param pooled whether a pooler on the way pools whole sessions
+ * Opens a session for advisory locks. It must be on a primary, have the rights, and stay the same from statement to statement.
+ * @param pooled whether the connection goes through a pooler of whole sessions
  * @param create makes the sequence of the tokens; undefined: `setup` is `manual`
- * @throws LockError `LOCK_UNAVAILABLE` if the session is not fit for that
+ * @throws LockError `LOCK_UNAVAILABLE` if the session fails one of these checks
  */
 export async function openAdvisory(
   dial: Dial,

@@ -32,12 +32,12 @@ const TRAITS: Traits = { ...QUEUE_TRAITS, wakes: 'buffered', ttl: { min: 10, max
 /** Locks in tables, with calls that make the tables and sweep them. */
 export interface PostgresBackend extends Backend {
   /**
-   * Makes what is missing. It may run again, and in many processes at once. Needs the right to create.
+   * Makes what is missing. It may run again, and in many processes at once. The role needs the right to create.
    * @example await postgres(pool, { setup: 'manual' }).setup(); // in a migration
    */
   setup(): Promise<void>;
   /**
-   * Removes expired claims, and keys that nobody has used for `idle` ms. About once a minute, one of the processes does so by itself.
+   * Removes expired claims, and keys unused for `idle` ms (default 600,000). About once a minute, one of the processes does so by itself.
    * @returns how many keys were removed
    * @example const gone = await postgres(pool).sweep();
    */
@@ -45,8 +45,8 @@ export interface PostgresBackend extends Backend {
 }
 
 /**
- * The queues in a table. Each step is one statement and one transaction, and needs a connection of the pool only for that time. A claim is
- * notified by NOTIFY when it is admitted. The pool stays open.
+ * Keeps the queues in tables. Each step is one statement and one transaction, and needs a connection of the pool only for that time. A claim
+ * is notified by NOTIFY when it is admitted. The pool stays open.
  * @param client a pool of `pg`, or a client of `postgres` (postgres.js), PGlite or Bun.SQL
  * @throws LockError `LOCK_INVALID` when `client` is none of them, or for a bad option
  * @example
@@ -162,7 +162,7 @@ class Postgres implements PostgresBackend {
   }
 
   /**
-   * @param sent when the attempt was asked for, before the check of the tables
+   * @param sent our clock's time when the attempt was asked for, before the check of the tables
    * @param gone key and id of a claim that is released in the same step
    */
   async #attempt(claim: Claim, sent: number, gone?: readonly unknown[]): Promise<{ freed: boolean; attempt: Attempt }> {

@@ -4,7 +4,7 @@ import { checkPool, type PgPool, type PgQuery, type PoolRow } from './pool.ts';
 /** What holdfast uses of the `sql` of `postgres` (postgres.js 3), or of `SQL` of Bun, which has the same methods. */
 export interface SqlFunction {
   unsafe(text: string, values: never[], options: object): PromiseLike<unknown>;
-  /** An older Bun does not have it. Then waiters poll. */
+  /** An older Bun lacks this method. Then waiters poll. */
   listen?(
     channel: string,
     onNotify: (payload: string) => void,
@@ -12,7 +12,7 @@ export interface SqlFunction {
   ): PromiseLike<{ unlisten(): unknown }>;
   reserve(): unknown;
   readonly options: {
-    /** Only Bun has this property. It also has adapters for MySQL and SQLite. */
+    /** Only Bun has this property: Bun has adapters for MySQL and SQLite, too. */
     readonly adapter?: string;
     readonly transform?: { readonly column?: { readonly from?: unknown } };
   };
@@ -31,7 +31,7 @@ export type PostgresClient = PgPool | SqlFunction | Pglite;
 
 /**
  * Listens on a channel. The client connects again by itself, and calls `onListening` each time that it listens.
- * @returns a function that ends it
+ * @returns a function that stops listening
  */
 export type Listen = (
   channel: string,
@@ -42,8 +42,8 @@ export type Listen = (
 type Ask = (query: PgQuery, values: never[]) => PromiseLike<unknown>;
 
 /**
- * Wraps the client as a pool of `pg`, with the client's own way to listen. For a pool of `pg`, we open a connection that listens.
- * @throws LockError `LOCK_INVALID` for what is none of these clients
+ * Wraps the client as a pool of `pg`, with the client's own way to listen. A pool of `pg` has none: we open a connection that listens.
+ * @throws LockError `LOCK_INVALID` if `client` is none of these clients
  */
 export function poolOf(client: PostgresClient, clock: Clock): { pool: PgPool; listen?: Listen | undefined } {
   if (isSql(client)) return overSql(client, clock);
@@ -63,12 +63,12 @@ export function checkSessions(client: unknown): void {
 const can = (client: unknown, ...calls: string[]): boolean =>
   calls.every((call) => typeof (client as Record<string, unknown> | undefined)?.[call] === 'function');
 
-/** The `sql` of a transaction or of a reserved connection is refused: our statements must commit by themselves. Neither has `options`. */
+/** Our statements must commit by themselves. So the `sql` of a transaction or a reserved connection, which has no `options`, is refused. */
 const isSql = (client: unknown): client is SqlFunction =>
   typeof client === 'function' && can(client, 'unsafe', 'reserve') && 'options' in client;
 const isPglite = (client: unknown): client is Pglite => can(client, 'query', 'exec', 'listen', 'dumpDataDir');
 
-/** @param ended whether its owner has closed it */
+/** @param ended whether the application has closed the client */
 function poolOver(clock: Clock, ask: Ask, ended: () => boolean): PgPool {
   return {
     async query(query) {
@@ -105,13 +105,13 @@ function overSql(sql: SqlFunction, clock: Clock): ReturnType<typeof poolOf> {
   };
 }
 
-/** Bun (1.4) has the server's code in `errno`, and a code of its own in `code`. */
+/** Puts the server's code into `code`: Bun (1.4) has it in `errno`, and has a code of its own in `code`. */
 function withSqlState(error: unknown): unknown {
   const { errno, message } = error as Error & { readonly errno?: unknown };
   return typeof errno === 'string' ? Object.assign(new Error(message, { cause: error }), { code: errno }) : error;
 }
 
-/** The client's `transform` may change the names of columns: to `serverTime`, `ServerTime` or `server-time`. */
+/** Undoes the client's `transform` of the names of columns, such as `serverTime`, `ServerTime` or `server-time`. */
 const withOurNames = (row: PoolRow): PoolRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [

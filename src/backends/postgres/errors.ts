@@ -5,7 +5,7 @@ const SET_UP =
   "run the backend's setup() once with a role that may create tables, or apply the SQL of the documentation";
 
 /**
- * What the server refuses for good, by SQLSTATE, and what to do about it. The refused statement had no effect.
+ * Refusals for good, by SQLSTATE, each with what to do about it. The refused statement had no effect.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>> = {
@@ -26,18 +26,18 @@ const has =
     states.includes(sqlState(error));
 
 /**
- * The server behind the connection takes no writes. After a fail-over behind one address, the old primary may keep its connections, and only
+ * The server behind the connection takes no writes. After a fail-over that keeps the address, the old primary may keep its connections: only
  * a new connection leads to the new primary. The statement had no effect, and may be sent again.
  */
 export const isReadOnly = has('25006');
 
 /** The server undid the statement, since it conflicted with another transaction. It had no effect, and may be sent again. */
 export const isConflict = has('40001', '40P01');
-/** The connection does not have the prepared statement, as behind a transaction pooler. No effect; send the statement without a name. */
+/** The prepared statement is missing on the connection, or is there already, as behind a transaction pooler. Send it again, without a name. */
 export const isUnprepared = has('26000', '42P05');
 
 /**
- * The connection was in a transaction that the application had left open. The server refused our COMMIT inside it (2D000), or the
+ * The connection was in a transaction that the application had left open. The server refused our COMMIT in it (2D000), or the
  * transaction had failed already (25P02). Our statement had no effect.
  */
 export const isForeign = has('2D000', '25P02');
@@ -63,7 +63,7 @@ export function refusal(error: unknown, backend: string, asked: string, key?: st
 }
 
 /**
- * Other servers that speak PostgreSQL's protocol, by their `version()`. Amazon Aurora DSQL may not name itself there; it has no sequences, no
+ * Other servers that speak PostgreSQL's protocol, by their `version()`. Amazon Aurora DSQL may not name itself in it; it has no sequences, no
  * procedures and no LISTEN, so it refuses setup(). Advisory locks silently do nothing on CockroachDB
  * (https://github.com/cockroachdb/cockroach/issues/13546), and on YugabyteDB with a certain setting
  * (https://github.com/yugabyte/yugabyte-db/issues/3642).

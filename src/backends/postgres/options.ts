@@ -21,14 +21,14 @@ interface ServerOptions extends Naming {
 /** Options of `postgres`. */
 export interface PostgresOptions extends ServerOptions {
   /**
-   * Makes the one connection that listens for notifications; it must not go through a transaction pooler. By default it is a connection like
-   * the pool's, outside the pool. `false`: there is no such connection, and waiters poll.
+   * Makes the connection that listens for notifications, which must not go through a transaction pooler. Default: a connection like the
+   * pool's, outside the pool. `false`: no connection listens, and waiters poll.
    */
   readonly connect?: Dial | false;
   /**
-   * Renewals go over a connection outside the pool, so they never wait behind statements of the application: the connection that listens, else
-   * one of their own, which the first renewal opens. While it is broken, renewals go over the pool. Default true if `connect` is given, or the
-   * pool shows how to open a connection like its own, as that of `pg` does; without either, true is refused. False: over the pool.
+   * Whether renewals go over a connection outside the pool, so they never wait behind statements of the application: the connection that
+   * listens, else one that the first renewal opens. While that is broken, renewals go over the pool. Default true if `connect` is given, or the
+   * pool shows how to open a connection like its own, as a pool of `pg` does; without either, true is refused. Default false with `connect: false`.
    */
   readonly ownConnection?: boolean;
 }
@@ -36,17 +36,17 @@ export interface PostgresOptions extends ServerOptions {
 /** Options of `postgresAdvisory`. */
 export interface AdvisoryOptions extends ServerOptions {
   /**
-   * The largest number of sessions, outside the pool: 2 to 1,000, default 10. All but one of them may wait on the server at a time. More
-   * waiters ask again and again.
+   * The largest number of sessions, outside the pool: 2 to 1,000, default 10. All but one of them may wait on the server at a time. Waiters
+   * beyond that ask again and again.
    */
   readonly sessions?: number;
-  /** Makes a connection that does not go through a transaction pooler. By default a connection like the pool's. */
+  /** Makes a connection that does not go through a transaction pooler. Default: a connection like the pool's. */
   readonly connect?: Dial;
 }
 
 const NAMING = { prefix: true, schema: true } as const;
 const SERVER = { ...NAMING, setup: true, connect: true, pooler: true, clock: true } as const;
-/** With one session alone, nothing could be sent during a wait. */
+/** At least 2: if the only session waited, nothing else could be sent. */
 const SESSIONS = { min: 2, max: 1_000, default: 10 };
 
 export const checkNaming = (names: Naming): void =>
@@ -68,7 +68,7 @@ const SCHEMA = /^[A-Za-z0-9_.:-]{1,63}$/;
 export type FillNames = (script: string) => string;
 
 /**
- * None of the characters allowed can end a quoted identifier, a literal or a function body, so no name changes what a script does.
+ * Checks the names. None of the characters allowed can end a quoted identifier, a literal or a function body, so no name changes what a script does.
  * @throws LockError `LOCK_INVALID`.
  */
 export function naming({ prefix = 'holdfast', schema = 'holdfast' }: Naming): FillNames {

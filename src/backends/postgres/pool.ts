@@ -14,7 +14,7 @@ export interface PgQuery {
 
 export type PoolRow = Record<string, unknown>;
 
-/** Our statements give 0 or 1, since an application may have changed how its driver reads a boolean. */
+/** Our statements give a boolean as 0 or 1, since an application may have changed how its driver reads a boolean. */
 export const isTrue = (bit: unknown): boolean => Number(bit) === 1;
 
 /** What holdfast uses of a connection of `pg`. */
@@ -37,7 +37,7 @@ export interface PgPool {
   off?(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** @throws LockError `LOCK_INVALID` for what is no pool. A single client is refused: our statements would run in its transaction. */
+/** @throws LockError `LOCK_INVALID` if `pool` is no pool. A single client is refused: our statements would run in its transaction. */
 export function checkPool(pool: PgPool): PgPool {
   const { query, on } = Object(pool) as Partial<PgPool>;
   if (isNative(pool)) {
@@ -54,7 +54,7 @@ export function checkPool(pool: PgPool): PgPool {
 /** Makes a client that is not connected yet. */
 export type Dial = () => PgClient;
 
-/** Properties of pg-pool that its types leave out: the class and the options of its clients, and their numbers. */
+/** Properties of pg-pool that its types leave out: the class and the options of its clients, and how many there are. */
 interface PoolParts {
   readonly Client?: new (options: object) => PgClient;
   readonly options?: { readonly query_timeout?: number; readonly max?: number };
@@ -75,23 +75,23 @@ export const isEnded = (pool: PgPool): boolean => (pool as PoolParts).ending ===
 /** The longest time for one statement, ms. Without a limit, a connection that fell silent would never go back to the pool. */
 const MAX_STATEMENT_MS = 10_000;
 
-/** The limit of a statement, ms: that of the pool, if it is shorter. */
+/** The limit of a statement, ms: the pool's own limit, if that is shorter. */
 export const statementLimitOf = (pool: PgPool): number =>
   Math.min((pool as PoolParts).options?.query_timeout || MAX_STATEMENT_MS, MAX_STATEMENT_MS);
 
 /**
- * Gives a function that opens a connection like the pool's, outside the pool. For a connection that listens or waits for long: one of the pool
- * would not be free for the application, and a pool of one connection would be blocked.
+ * Gives a function that opens a connection like the pool's, outside the pool; undefined if the pool does not show how. A connection that listens
+ * or waits for long must not be one of the pool's: the application could not use it, and a pool of one connection would be blocked.
  */
 export function dialLike(pool: PgPool): Dial | undefined {
   const { Client, options } = pool as PoolParts;
   if (!Client || !options) return undefined;
-  // By descriptors, since the password is not enumerable in the options of the pool.
+  // Copies descriptors, since the password is not enumerable in the options of the pool.
   const config = Object.defineProperties({}, Object.getOwnPropertyDescriptors(options));
   return () => new Client(Object.assign(config, { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }));
 }
 
-/** @throws LockError `LOCK_INVALID` without `connect`, if the pool does not show how a connection is opened */
+/** @throws LockError `LOCK_INVALID` if there is no `connect`, and the pool does not show how to open a connection */
 export function dialOf(pool: PgPool, connect: Dial | false | undefined): Dial {
   const dial = connect || dialLike(pool);
   if (dial) return dial;
@@ -101,7 +101,7 @@ export function dialOf(pool: PgPool, connect: Dial | false | undefined): Dial {
 /** The number of open connections that are free; 0 if the pool does not show it. */
 export const idleOf = (pool: PgPool): number => (pool as PoolParts).idleCount ?? 0;
 
-/** Why a statement may not be sent: all connections of the pool are in use. Undefined if one is free, or if the pool does not show it. */
+/** Why a statement may not be sent: all connections of the pool are in use. Undefined if a connection is free, or the pool does not show that. */
 export function busyPool(pool: PgPool): string | undefined {
   const { totalCount, idleCount, waitingCount, options } = pool as PoolParts;
   if (!waitingCount || idleCount || totalCount === undefined || totalCount < (options?.max ?? totalCount))

@@ -6,16 +6,16 @@ import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 
 /**
- * The revision of the functions and tables together. Raise it with every change of either. In the database, a newer revision replaces an
- * older one, never the other way. Programs of both revisions work side by side, so a procedure that programs call keeps its name, its
- * arguments and its meaning. A newer revision may only add to these.
+ * The revision of the functions and tables together. Raise it with every change of a function or a table. In the database, a newer revision
+ * replaces an older one, never the other way. Programs of both revisions work side by side. So a procedure that programs call keeps its
+ * name, its arguments and its meaning: a newer revision may only add procedures.
  */
 export const REVISION = 9;
 const FORMAT = 1;
-/** Older versions are out of support. */
+/** The oldest server that is accepted: older ones are out of support. */
 const MIN_VERSION = 120_000;
 
-/** Makes the planner use the indexes: their cost does not grow with dead rows, or with old statistics of the tables. */
+/** Makes the planner use the indexes: such a plan gets no slower by dead rows, or by old statistics of the tables. */
 const BY_INDEX =
   'SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off';
 
@@ -36,8 +36,8 @@ export const aboutFunctions = (statement: string): string =>
 const STATE = aboutFunctions(sql.state);
 
 /**
- * Makes a block that creates what is missing. A lock lets one block run at a time: two blocks that create the same thing at once would fail in
- * the indexes of the catalogue. The right to create a schema is needed only if the schema is missing.
+ * Makes a block that creates what is missing. A lock lets one block run at a time: if two blocks created the same thing at once, one would fail
+ * on a unique index of the catalogue. The right to create a schema is needed only if the schema is missing.
  */
 const making = (parts: readonly string[], skip = ''): string => `DO $setup$
 BEGIN
@@ -49,7 +49,7 @@ ${parts.map((part) => `EXECUTE $part$\n${part}\n$part$;`).join('\n')}
 END
 $setup$;`;
 
-/** Leaves a newer revision as it is. */
+/** Makes the tables and functions, unless those in the database are of a newer revision. */
 const SETUP = making(
   [sql.tables, FUNCTIONS],
   aboutFunctions(`IF coalesce((\n${sql.installed}), 0) > ${REVISION} THEN\n  RETURN;\nEND IF;\n`),
@@ -81,7 +81,7 @@ async function make(server: Server, script: string, what: string): Promise<void>
   });
 }
 
-/** As `setup`, at the first use. Nobody asked for new tables in this database, so a warning names them. */
+/** Runs `make` at the first use. Nobody asked for new tables in this database, so a warning says where they are. */
 export async function makeAndWarn(server: Server, make: (server: Server) => Promise<void>): Promise<void> {
   await make(server);
   process.emitWarning(
@@ -91,8 +91,8 @@ export async function makeAndWarn(server: Server, make: (server: Server) => Prom
 }
 
 /**
- * Checks the tables before the first step. If `create`, makes what is missing or of an older revision.
- * @throws LockError `LOCK_UNAVAILABLE`: not set up, another format, an older revision, or too old a server.
+ * Checks the tables before the first step. If `create` is true, makes what is missing, and replaces an older revision.
+ * @throws LockError `LOCK_UNAVAILABLE` if nothing is set up, the format or the revision does not fit, or the server is too old.
  */
 export async function open(server: Server, create: boolean): Promise<void> {
   const look = async () => (await server.send(STATE, [], 'a look at the tables'))[0] ?? {};

@@ -5,16 +5,16 @@ import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable }
 import type { FillNames } from './options.ts';
 import { idleOf, type PgPool, type PgQuery, type PoolRow, statementLimitOf } from './pool.ts';
 
-/** How often a statement is sent again after a conflict. In each conflict another statement succeeds, so a few times are enough. */
+/** The most times that a statement is sent again. In each conflict another statement succeeds, so few times are enough. */
 const MAX_RESENDS = 10;
 
-/** The users of each pool. They share one listener for errors: Node warns of a leak if there are more than ten listeners. */
+/** The servers that use each pool. They share one listener for errors: Node warns of a leak if there are more than ten. */
 const users = new WeakMap<PgPool, Set<Server>>();
 
-/** Pools whose open transactions were warned of: one warning is enough. */
+/** The pools for which we have warned of an open transaction: one warning is enough. */
 const warned = new WeakSet<PgPool>();
 
-/** Sends statements over the pool, prepared, and again after a conflict. A definite refusal becomes a `LockError`. */
+/** Sends prepared statements over the pool, and sends them again after a conflict. A definite refusal becomes a `LockError`. */
 export class Server {
   readonly backend: string;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export class Server {
     users.set(pool, others.add(this));
   }
 
-  /** Sends one statement, in a transaction of its own. @param script without the names of the tables */
+  /** Sends one statement, in a transaction of its own. @param script the statement, before the names of the tables are filled in */
   async send(script: string, values: unknown[], asked: string, key?: string): Promise<PoolRow[]> {
     const { name, text } = this.#prepared.get(script) ?? this.#remember(script);
     for (let resends = 0; ; ) {
@@ -48,7 +48,7 @@ export class Server {
       } catch (error) {
         if (isUnprepared(error) && query.name) this.#prepare = false;
         else if (isConflict(error) && resends++ < MAX_RESENDS)
-          await sleep(this.clock, this.clock.random() * Math.min(2 ** resends, 50)); // at random, so that two do not meet again
+          await sleep(this.clock, this.clock.random() * Math.min(2 ** resends, 50)); // a random time, so that the two do not meet again
         else if (isReadOnly(error) && idle > 0 && resends++ < MAX_RESENDS)
           continue; // the pool has dropped this connection; another one may lead to the new primary
         else if (isForeign(error)) this.#foreign(error, resends++, asked, key);
@@ -57,7 +57,7 @@ export class Server {
     }
   }
 
-  /** Sends several statements without values, in one transaction. Each statement sees what others committed before it began. */
+  /** Sends several statements without values, in one transaction. Each statement sees what others committed before that statement began. */
   async script(text: string, asked: string): Promise<void> {
     await this.send(
       `DO $script$
@@ -86,7 +86,10 @@ $script$`,
     return { name, text };
   }
 
-  /** Warns once. The pool drops a connection on which a statement failed, so the server ends the open transaction, and the next connection is another one. */
+  /**
+   * Warns once, and throws after too many tries. The pool drops a connection on which a statement failed, so the server ends the open
+   * transaction, and the next try gets another connection.
+   */
   #foreign(cause: unknown, resends: number, asked: string, key: string | undefined): void {
     const found = 'a connection of the pool was inside a transaction that somebody had left open';
     const advice = 'end every transaction, also after an error, before its client goes back to the pool';
@@ -101,5 +104,5 @@ $script$`,
   }
 }
 
-/** Listens for errors of idle connections, which the pool drops by itself: without a listener, such an event would end the process. */
+/** Listens for errors of idle connections, which the pool drops by itself: without a listener, an error would end the process. */
 function ignore(): void {}

@@ -3,15 +3,15 @@ import { repeat } from '../shared/repeat.ts';
 import { isReadOnly } from './errors.ts';
 import type { Dial, PgClient, PoolRow } from './pool.ts';
 
-/** ms between two looks at whether an idle session is still there, and the longest time of an answer, ms. */
+/** The longest wait for an answer, and the pause between two looks at an idle session, ms. */
 const MAX_ANSWER_MS = 5_000;
-/** The longest timer of Node, ms. It stands for no limit: a limit that the application sets for its own statements would end a wait. */
+/** The longest timer of Node, ms. It means no limit: otherwise the limit that the application sets for its statements would end a wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Limits of the server must not end a session that is silent or waits on purpose. By keep-alives the server notices within seconds, not
- * hours, that a client is gone. With `synchronous_commit`, a step is on disk when its answer comes, even if the server's default is not to
- * wait for that. A setting that the version of the server does not have is left out.
+ * The settings of a session. Limits of the server are off, since they would end a session that is silent or waits on purpose. By keep-alives
+ * the server notices within seconds, not hours, that a client is gone. With `synchronous_commit`, a step is on disk when its answer comes, even
+ * if the server's default is off. `CONFIGURE` leaves out a setting that this version of the server does not have.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '0',
@@ -24,16 +24,16 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_user_timeout: '11000',
   synchronous_commit: 'on',
 };
-/** A server that takes no writes may be the old primary of a fail-over. Its locks keep nobody out, and nobody sends notifications there. */
+/** Asks whether the server takes no writes. It may then be the old primary of a fail-over, where locks keep nobody out and nobody notifies. */
 const IS_READ_ONLY = "SELECT current_setting('transaction_read_only') AS read_only";
-/** Some platforms refuse it, as Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
+/** Some platforms, such as Windows, refuse this setting: https://www.postgresql.org/docs/current/runtime-config-connection.html */
 const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
-/** $2: the process that must answer, or null. Settings in a process of a pooler would be those of another client in a moment. */
+/** Makes the settings $1 in the server process $2; null: in any. Another process is behind a pooler, and soon serves another client. */
 const CONFIGURE = `SELECT set_config(w.name, w.value, false)
   FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)
   WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid()) AND (name <> 'synchronous_commit' OR setting = 'off')`;
 
-/** A connection of our own. It ends when the server ends it, stops answering, or turns out to take no writes. */
+/** A connection of our own. It ends when the server closes it, stops answering, or turns out to take no writes. */
 export class Session {
   readonly #client: PgClient;
   readonly #clock: Clock;
@@ -47,18 +47,18 @@ export class Session {
     this.#client = client;
     this.#clock = clock;
     this.#pooled = pooled;
-    // pg reports the end of a connection by either event, and throws if nobody listens.
+    // pg reports the end of a connection by either of these events, and throws an `error` that has no listener.
     client.on('error', () => this.cut());
     client.on('end', () => this.cut());
   }
 
-  /** @param pooled whether a pooler on the way pools whole sessions */
+  /** @param pooled whether the connection goes through a pooler of whole sessions */
   static async open(dial: Dial, clock: Clock, pooled = false): Promise<Session> {
     const client = dial();
     const session = new Session(client, clock, pooled);
     const late = clock.after(MAX_ANSWER_MS, () => session.cut());
     try {
-      // A race, since `connect` of pg never settles if the connection is ended meanwhile.
+      // A race: `connect` of pg never settles if the connection is ended meanwhile.
       const cut = new Promise<never>((_, reject) => {
         session.ended.addEventListener('abort', () => reject(new Error('the connection was ended as it was made')));
       });
@@ -77,20 +77,20 @@ export class Session {
     return session;
   }
 
-  /** Aborted once the connection has ended, for any reason. */
+  /** A signal that aborts once the connection has ended, for any reason. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
 
   /**
-   * The number of the server's process that must get all statements; null if it is not known. A pooler invents a number of its own, and a
-   * transaction pooler may send each statement to another process.
+   * The number of the server's process that must get all statements; null if it is not known, or a pooler of whole sessions is declared. A
+   * pooler invents a number of its own, and a transaction pooler may send each statement to another process.
    */
   get own(): number | null {
     return this.#pooled ? null : (this.#client.processID ?? null);
   }
 
-  /** Whether the process that answers is the one of the connection, and so no pooler is on the way. True if that is not known. */
+  /** Whether the process that answers is `own`, and so no pooler is in between. Also true if `own` is not known. */
   async isOwn(): Promise<boolean> {
     const own = this.own;
     if (own === null) return true;
@@ -102,7 +102,7 @@ export class Session {
     this.#client.on('notification', listener);
   }
 
-  /** Sends a statement. Without an answer in time the session ends: later statements would only wait behind this one. */
+  /** Sends a statement. If no answer comes in time, the session ends: later statements would only wait behind this one. */
   async query(text: string, values: unknown[] = []): Promise<PoolRow[]> {
     const late = this.#clock.after(MAX_ANSWER_MS, () => this.cut(), true);
     try {
@@ -113,8 +113,8 @@ export class Session {
   }
 
   /**
-   * Sends a statement without a time limit, after the one before has ended, since pg will no longer queue statements. A statement under way
-   * keeps the process alive: a script that does nothing else would end in the middle of its `await`. An idle session does not.
+   * Sends a statement without a time limit, after the statement before has ended: later versions of pg do not queue statements. A statement
+   * under way keeps this process alive: a script that does nothing else would end in the middle of its `await`. An idle session does not.
    */
   async wait(text: string, values: unknown[]): Promise<PoolRow[]> {
     if (this.#working++ === 0) this.#client.ref?.();
@@ -130,7 +130,7 @@ export class Session {
     }
   }
 
-  /** Ends the session at once, without a wait for the server. Its locks are free when the server notices. */
+  /** Ends the session at once, without a wait for the server. The server frees the locks when it notices. */
   cut(): void {
     if (this.#ended.signal.aborted) return;
     this.#ping();
@@ -139,7 +139,7 @@ export class Session {
     this.#client.connection?.stream?.destroy();
   }
 
-  /** Ends the session in order: its locks are free when this resolves. After some time, cuts the connection. */
+  /** Ends the session in order: its locks are free when this resolves. If that takes too long, cuts the connection. */
   async end(): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ping();
@@ -149,7 +149,7 @@ export class Session {
     this.cut();
   }
 
-  /** A busy session needs no look: its statement has a limit of its own, or waits. */
+  /** Cuts a session that does not answer or takes no writes. A busy one needs no look: its statement has a limit, or waits on purpose. */
   async #look(): Promise<void> {
     if (this.#working > 0) return;
     const [row] = await this.query(IS_READ_ONLY).catch(() => []);

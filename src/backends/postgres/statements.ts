@@ -21,11 +21,11 @@ import * as sql from './sql.generated.ts';
 /** The types of the fields of `{claim}`. */
 const CLAIM = 'bytea text int int float8 int bytea boolean float8 bigint text float8 float8 text float8'.split(' ');
 
-/** A claim made of the parameters from number `first` on. */
+/** The SQL of a claim, made of the parameters from number `first` on. */
 const claimFrom = (first: number): string =>
   `ROW(${CLAIM.map((type, index) => `$${first + index}::${type}`).join()})::{claim}`;
 
-/** Each step is a procedure, which has committed when its answer comes. Beside each, its name in errors. */
+/** For each step, the call of its procedure, which has committed when its answer comes; and the name of the step in errors. */
 const STEPS = {
   attempt: [`{commit_attempt}(NULL, NULL, ${claimFrom(1)}`, 'an attempt'],
   exchange: [`{commit_attempt}($1, $2, ${claimFrom(3)}`, 'a release'],
@@ -44,13 +44,13 @@ type Texts = Readonly<Record<Step, string>>;
 
 const textsOf = (quiet: boolean): Texts =>
   Object.fromEntries(Object.entries(STEPS).map(([step, [call]]) => [step, `CALL ${call}, ${quiet}, NULL)`])) as Texts;
-/** The text of each step; the quiet ones notify nobody. */
+/** The statement of each step. Those of `QUIET_CALLS` notify nobody. */
 export const CALLS = textsOf(false);
 const QUIET_CALLS = textsOf(true);
 
 /**
- * Takes a step. Its answer is one text, which costs half of the time that the columns of a row cost. While the queue of NOTIFY is full,
- * no transaction with a notification can commit: then the step is sent again, without notifications.
+ * Takes a step. Its answer is one text, which takes half as long as the columns of a row would. While the queue of NOTIFY is full, no
+ * transaction with a notification can commit, so the step is sent again without notifications.
  */
 export async function take(server: Server, step: Step, values: unknown[], key?: string): Promise<string> {
   const send = (texts: Texts) => server.send(texts[step], values, STEPS[step][1], key);
@@ -61,10 +61,10 @@ export async function take(server: Server, step: Step, values: unknown[], key?: 
   return String(row!.answer);
 }
 
-/** Gives the fields of a row that came as text. None of our fields has quotes. */
+/** Gives the fields of a row that came as the text `(a,b,…)`. The server quotes none of our fields. */
 export const fieldsOf = (row: string): string[] => row.slice(1, -1).split(',');
 
-/** The values of a claim, in the order of its fields. @param until the server's time after which the attempt comes too late */
+/** The values of a claim, in the order of its fields. @param until the server's time, ms, after which the attempt is too late; null: no limit */
 export const valuesOf = (
   { key, id, units, capacity, ttl, tokenCount, label, queue, minToken, placeTtl = PLACE_TTL_MS, accepts }: Claim,
   until: number | null,
@@ -81,14 +81,14 @@ export const valuesOf = (
 
 const SERVER_TIME = 4;
 
-/** Reads the answer to an attempt. @param answer 1 if a claim was freed in the same step, then a row in parentheses */
+/** Reads the answer to an attempt. @param answer a row in parentheses, after a 1 if the same step freed a claim */
 export function attemptOf(answer: string, { ttl }: Claim): { freed: boolean; attempt: Attempt; serverTime: number } {
   const start = answer.indexOf('(');
   const fields = fieldsOf(answer.slice(start));
   return { freed: answer[0] === '1', attempt: outcomeOf(fields, ttl), serverTime: Number(fields[SERVER_TIME]) };
 }
 
-/** @param fields the fields behind the server's time are there only for a claim that accepts a value */
+/** @param fields those after the server's time are there only if the claim accepts a value */
 function outcomeOf([state, token, ahead, retryAfter, , attempts, mark, ...value]: string[], ttl: number): Attempt {
   if (state === 'held') {
     const grant: Grant = { granted: true, token: BigInt(token!), validFor: ttl };
@@ -130,7 +130,7 @@ const listed = (row: PoolRow) => ({
   remaining: Number(row.remaining),
 });
 
-/** Begins the key of each hint. UTF-8 has no such byte, so nobody can lock a key that begins with it. */
+/** The first byte of the key of each hint. UTF-8 has no such byte, so nobody can lock such a key. */
 const HINT = Uint8Array.of(0xff);
 const hintKey = (name: string): Buffer => Buffer.concat([HINT, Buffer.from(name)]);
 

@@ -6,10 +6,10 @@ import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { CALLS, take } from './statements.ts';
 
-/** After a failure, renewals go over the pool for so long, before a connection of our own is made again, ms. */
+/** After a connection of our own could not be opened, renewals go over the pool for so long, ms. */
 const RETRY_MS = 5_000;
 
-/** Sends renewals over the connection that listens, else over a connection of our own, if there is a way to open it, else over the pool. */
+/** Sends renewals over the connection that listens; else over one of our own, if there is a way to open it; else over the pool. */
 export class Renewals {
   readonly #server: Server;
   readonly #dial: Dial | undefined;
@@ -64,7 +64,7 @@ export class Renewals {
   }
 }
 
-/** ms between two sweeps of all processes together; and how long nobody has used a key that is swept, ms. */
+/** ms between two sweeps by any processes; and ms without use after which a sweep removes a key. */
 const SWEEP_MS = 60_000;
 export const IDLE_MS = 600_000;
 /** The shortest pause between two parts of a sweep, ms. A pause is as long as the part before, so a sweep takes at most half of the server's time. */
@@ -81,7 +81,7 @@ export class Sweeper {
     this.#server = server;
   }
 
-  /** Each process asks again and again, and the table lets one of them sweep. */
+  /** Each process asks about once a minute, and the table lets one of them sweep. */
   begin(): void {
     const { clock } = this.#server;
     if (!this.#closed) {
@@ -90,7 +90,11 @@ export class Sweeper {
     }
   }
 
-  /** @param every ms since the last sweep of any process; 0: sweeps now, since a caller waits @returns how many keys were removed */
+  /**
+   * @param idle removes the keys that nobody has used for so many ms
+   * @param every does nothing if the last sweep of any process was less than so many ms ago; 0: sweeps now, since a caller waits
+   * @returns how many keys were removed
+   */
   async sweep(idle: number, every: number): Promise<number> {
     const { clock } = this.#server;
     const sleeper = new Sleeper(clock);

@@ -5,25 +5,25 @@ import type { Listen } from './clients.ts';
 import type { Dial } from './pool.ts';
 import { Session } from './session.ts';
 
-/** The first and the longest pause before another try to connect, ms. Waiters poll meanwhile. */
+/** The first and the longest pause before another try to connect, in which waiters poll; and the longest wait of `test`: all in ms. */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 const TEST_MS = 1_000;
-/** ms between two looks at whether any claim is watched. After so many looks in a row without a claim, the process stops listening. */
+/** ms between two looks at whether any claim is watched. After `MAX_IDLE_LOOKS` in a row that find no claim, the process stops listening. */
 export const IDLE_LOOK_MS = 10_000;
 const MAX_IDLE_LOOKS = 3;
 
-/** By this name, `check()` counts the sessions that listen, of all processes. */
+/** Gives the session a name, by which `check()` counts the sessions of all processes that listen. */
 const NAME =
   "SELECT set_config('application_name', left(current_setting('application_name'), 40) || ' holdfast listens', false)";
 
 /**
- * The one connection on which this process listens: on a channel of its own for its claims that are admitted, and on a channel of all processes
- * for evictions. It is opened for the first claim that must wait or has held for a while, and ends some time after the last: up to version 18
- * each NOTIFY wakes all sessions that listen. When it begins to listen, it wakes these claims, since they may have missed a notification.
+ * The one connection on which this process listens to two channels: its own, for its claims that are admitted, and one of all processes, for
+ * evictions. The connection opens for the first claim that must wait or has held for a while. It ends some time after the last such claim, since up
+ * to version 18 each NOTIFY wakes all sessions that listen. When listening begins, all these claims are woken: they may have missed a notification.
  */
 export class Notifications {
-  /** Random, so nobody else can guess it and listen. */
+  /** The channel of this process. Its name is random, so nobody else can guess it and listen. */
   channel: string;
   readonly #dial: Dial | { readonly listen: Listen };
   readonly #sessionPooler: boolean;
@@ -43,7 +43,7 @@ export class Notifications {
   /**
    * @param dial how to connect, or how the client of the application listens
    * @param evictions the channel for evictions
-   * @param sessionPooler whether a pooler on the way pools whole sessions
+   * @param sessionPooler whether the connection goes through a pooler of whole sessions
    */
   constructor(dial: Dial | { readonly listen: Listen }, clock: Clock, evictions: string, sessionPooler = false) {
     this.#dial = dial;
@@ -67,7 +67,7 @@ export class Notifications {
     return this.#link instanceof Session ? this.#link : undefined;
   }
 
-  /** Begins to listen, if this process does not listen yet. Resolves after one try, even if that failed. */
+  /** Begins to listen, if this process does not listen yet. Resolves after one try, even if the try failed. */
   open(): Promise<void> {
     this.#idleLooks = 0; // a claim is about to be watched
     if (this.#link || this.#closed) return Promise.resolve();
@@ -105,7 +105,7 @@ export class Notifications {
       channel === this.#evictions ? this.#wakeHolders(payload) : this.#deliver(payload);
     if (typeof this.#dial !== 'function') {
       const { listen } = this.#dial;
-      // postgres.js (3.4) keeps the failure of a channel, so the next try needs another channel.
+      // Once a channel has failed, postgres.js (3.4) fails on that channel again, so the next try takes another one.
       const link = await listenBy(listen, channels, onNotify, wakeAll).catch((error) => {
         this.channel = `holdfast_${this.#clock.id()}`;
         throw error;
@@ -153,12 +153,12 @@ export class Notifications {
     this.#waiting.wakeAll(({ key }) => key === evicted);
   }
 
-  /** @param payload `token id` of a claim that was admitted; or a key in hex, for which a value was stored; or empty: a test */
+  /** @param payload `token id` of an admitted claim; or, in hex, a key under which a value was stored; or empty, for a test */
   #deliver(payload: string): void {
     if (payload === '') for (const passed of this.#tests.splice(0)) passed();
     const [token, id] = payload.split(' ');
     const waiter = id === undefined ? undefined : this.#waiting.addressee(id);
-    // The core counts the ttl from the last attempt. That is safe: on the server it counts from the admission, which came later.
+    // The core counts the ttl from the last attempt. That is safe: the server counts it from the admission, which came later.
     waiter?.wake({ granted: true, token: BigInt(token!), validFor: waiter.claim.ttl });
     if (id === undefined) this.#waiting.wakeAnswerable(Buffer.from(payload, 'hex').toString());
   }
@@ -166,10 +166,10 @@ export class Notifications {
 
 type OnNotification = (channel: string, payload: string) => void;
 
-/** Lets a session listen. @returns false if a pooler is on the way: then the session has ended */
+/** Makes a session listen. @returns false if the session goes through a pooler: then it has ended */
 async function listens(session: Session, channels: readonly string[], onNotify: OnNotification): Promise<boolean> {
   if (!(await session.isOwn())) {
-    // A pooler gives this session to others in a moment. There LISTEN would go on, and nobody would empty the server's queue of NOTIFY.
+    // A pooler soon gives this session to another client. The session would still listen, and nobody would empty the server's queue of NOTIFY.
     await session.end();
     return false;
   }
@@ -183,7 +183,7 @@ async function listens(session: Session, channels: readonly string[], onNotify: 
   }
 }
 
-/** Listens by the client of the application, which connects again by itself, and then calls `onListening`. */
+/** Listens through the client of the application. After a loss, the client connects again by itself, and calls `onListening`. */
 async function listenBy(
   listen: Listen,
   [own, evictions]: readonly [string, string],
@@ -191,7 +191,7 @@ async function listenBy(
   onListening: () => void,
 ): Promise<{ end(): Promise<void> }> {
   const stop = await listen(own, (payload) => onNotify(own, payload), onListening);
-  // If this channel fails, a holder learns of its eviction at its next renewal.
+  // If LISTEN fails for this channel, a holder learns of its eviction at its next renewal.
   const other = listen(evictions, (payload) => onNotify(evictions, payload), onListening);
   const stopOther = await other.catch(() => () => {});
   return { end: async () => void (await Promise.allSettled([stop(), stopOther()])) };

@@ -23,16 +23,16 @@ import { TurnTaking } from './turn-taking.ts';
 
 /** The share that core already takes off every lease; see `deadlineOf`. */
 const CORE_DRIFT_PART = 0.01;
-/** How long the first use waits for the nodes to name their runs, ms. A slower node names its run with its first grant. */
+/** How long the first attempt waits for the nodes to name the runs of their servers, ms. A slower node does so with its first grant. */
 const INTRODUCTION_TIMEOUT_MS = 250;
 /** How often this process forgets the holds that have expired. */
 const SWEEP_EVERY_MS = 60_000;
 
 /**
- * A lock is held when more than half of these engines say so: it outlives the loss of a minority of them. They have to be independent of
- * each other, and need not be alike. It follows Redlock (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/), with
- * fencing tokens that grow. `close` closes them.
- * @throws LockError `LOCK_INVALID` for fewer than two, for what is no backend or is given twice, or for a bad option
+ * A lock is held when more than half of these engines say so, and so outlives the loss of the others. The engines must be independent
+ * of each other, and need not be alike. The algorithm is Redlock
+ * (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/), with fencing tokens that grow. `close` closes the engines.
+ * @throws LockError `LOCK_INVALID` for fewer than two, what is no backend, the same backend twice, or a bad option
  * @example
  * const [a, b, c] = ['10.0.0.1:2379', '10.0.0.2:2379', '10.0.0.3:2379'].map((host) => etcd({ endpoints: [host] }));
  * const locks = createLocks(quorum([a!, b!, c!]));
@@ -43,7 +43,7 @@ export function quorum(backends: readonly Backend[], options: QuorumOptions = {}
   return new Quorum(backends, resolved);
 }
 
-/** Presents N engines as one. Only this process knows which node has a hold under which id, so a hold ends with its process. */
+/** Presents N engines as one. Only this process knows the id of a hold at each node, so no other process can renew or release it. */
 class Quorum implements Backend {
   readonly name = 'quorum';
   readonly traits: Traits;
@@ -145,7 +145,7 @@ class Quorum implements Backend {
     return renew(claims, this.#ballots, this.#context);
   }
 
-  /** Releases a hold. The next claim asks by itself, since there is no step that all nodes take together. */
+  /** Releases a hold. Core then attempts the next claim by itself: the nodes have no common step that could do both. */
   async release({ id, key }: Handle): Promise<Release> {
     const ballot = this.#ballots.get(id);
     if (!ballot?.grant) this.#turns.noteGivenUp(key);
@@ -178,8 +178,8 @@ function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
     maxTtl,
   );
   return {
-    // The majorities of a reader and a writer share a node, which refuses one of the two. For permits that is not enough: with two permits and
-    // three nodes, three callers can each have two nodes.
+    // The majorities of a reader and a writer share a node, which refuses one of the two. For permits, one shared node is not enough: if each of
+    // three nodes admits two permits, three callers can each have two nodes.
     units: traits.some(({ units }) => units === 'exclusive') ? 'exclusive' : 'shared',
     fair: false,
     fencing: traits.some(({ fencing }) => fencing === 'never') ? 'never' : 'durable',

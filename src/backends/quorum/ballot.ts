@@ -42,7 +42,7 @@ export class Ballot implements VoteReceiver {
   readonly #context: QuorumContext;
   readonly #began: number;
   readonly #outcome = Promise.withResolvers<Attempt>();
-  /** Aborts when too many votes are lost, if the nodes report that. It is created on demand, since it costs as much as a message. */
+  /** Aborts when too many votes are lost. Created only if a node reports lost votes, since a controller costs as much as a message. */
   #lost: AbortController | undefined;
 
   constructor(context: QuorumContext, claim: Claim) {
@@ -96,13 +96,13 @@ export class Ballot implements VoteReceiver {
   }
 
   /**
-   * Asks a node for the vote that it lost or never gave. Call it only right after a majority has confirmed the hold: then no other
+   * Asks a node for the vote that it lost or never gave. Call this only right after a majority confirmed the hold: then no other
    * claim can win, and this vote takes nothing from another caller. So a hold outlives the restart of each node, one after the other.
    */
   mend(i: number): void {
     if (this.#state !== 'held') return;
     const { token, tokenCount = 1 } = this.grant!;
-    // This is the last token of the hold. The holder may use all its tokens, so the node must not give any of them again.
+    // The node is asked for the last token of the hold: the holder may use all its tokens, so the node must give none of them again.
     this.claims.ask(i, this.claims.fenced ? token + BigInt(tokenCount - 1) : undefined);
   }
 
@@ -121,7 +121,7 @@ export class Ballot implements VoteReceiver {
     return answers.outcome;
   }
 
-  /** Applies an event to the state. Returns false if the state does not allow it. */
+  /** Returns false if the state does not allow the event. */
   #on(event: Event): boolean {
     const next = NEXT[this.#state][event];
     this.#state = next ?? this.#state;
@@ -164,7 +164,7 @@ export class Ballot implements VoteReceiver {
     this.#outcome.resolve(this.grant);
   }
 
-  /** Ends a lost ballot. Votes are released at once, and later votes when they come. */
+  /** Ends a lost ballot. Releases its votes at once, and later votes when they come. */
   #lose(): void {
     this.#on('lost');
     const { answers, claim } = this.claims;
@@ -177,12 +177,12 @@ export class Ballot implements VoteReceiver {
   }
 
   #fail(error: unknown): void {
-    this.#outcome.promise.catch(() => {}); // the caller of `open` gets the error; a released ballot may have no caller
+    this.#outcome.promise.catch(() => {}); // if nothing has called `open` yet, Node would report an unhandled rejection
     this.#outcome.reject(error);
   }
 }
 
-/** Gives the token that the nodes are asked for: it is above all tokens that this process has seen. Undefined if each node may choose its own. */
+/** Gives the token that the nodes are asked for, above all tokens that this process has seen; undefined if each node may choose its own. */
 function proposalOf({ minToken = 0n }: Claim, highest: bigint): bigint | undefined {
   const proposal = minToken > highest ? minToken : highest + 1n;
   return proposal > 1n ? proposal : undefined;
@@ -195,8 +195,8 @@ interface HoldRenewal {
 }
 
 /**
- * Renews holds, with one request to each node that may have a vote for one of them. When a majority has confirmed a hold, the other nodes are
- * asked for their votes again.
+ * Renews holds, with one request to each node that may have a vote for one of them. When a majority has confirmed a hold, the nodes that have
+ * no vote for it are asked for one.
  */
 export async function renew(
   claims: readonly Claim[],

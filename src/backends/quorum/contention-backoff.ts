@@ -1,13 +1,13 @@
 import { type Clock, RecentKeys } from '../../core/index.ts';
 
-/** After the last sign of a rival it is expected to ask again within this time, ms. */
+/** How long a rival counts as present after it was last noticed, ms. */
 const RIVAL_KNOWN_MS = 10_000;
-/** The pause between two attempts of a waiter, ms: at first, and after a long wait. Each pause varies at random by half. */
+/** The shortest and the longest pause between two attempts of a waiter, ms, before chance changes it by up to half. */
 const MIN_PAUSE_MS = 4;
 const MAX_PAUSE_MS = 500;
 /** The pause of a waiter, as a share of its wait so far. Only the next holder asks often; a waiter behind it only reads the hint. */
 const PACE = { next: 0.025, behind: 0.05, unknown: 0.1 };
-/** After a release a process does not ask for the key for this time, ms. It is no shorter than the first pauses of a waiter. */
+/** How long a process does not ask for a key after its release, ms. The first pauses of a waiter are no longer, so a waiter asks first. */
 const YIELD_MS = 6;
 
 interface Contention {

@@ -2,7 +2,7 @@ import { type Finding, isExclusive, type Listing, type QueueEntry } from '../../
 import type { Node, QuorumContext } from './node.ts';
 import type { NodeClaims } from './node-claims.ts';
 
-/** The longest time a node may take for one request of a listing. Core waits longer for progress, so one node may hang. */
+/** How long a node may take for one request, ms. Core waits longer for progress of a listing, so one node may hang. */
 const REQUEST_TIMEOUT_MS = 4_000;
 
 export async function* inspect(
@@ -32,8 +32,8 @@ export async function evict(context: QuorumContext, key: string, token: bigint):
 }
 
 /**
- * Watches the votes of a hold. It wakes when so many nodes have woken that the rest is no majority. If it woke sooner, in the middle of an eviction,
- * the renewal would ask the first nodes for their votes again.
+ * Watches the votes of a hold. Calls `wake` when so many nodes have reported a change that the rest is no majority. An eviction reaches one
+ * node before another: after the first one, a renewal would still succeed, and ask that node for its vote again.
  */
 export async function watchHold(
   { nodes, majority }: QuorumContext,
@@ -69,7 +69,7 @@ async function list({ nodes, majority, fenced }: QuorumContext, prefix: string, 
   return pollsOf(lists, majority, fenced);
 }
 
-/** One claim, as the nodes that admit it list it. */
+/** One claim, joined from the listings of the nodes. */
 export interface Poll {
   readonly entry: QueueEntry;
   /** The token that each node gave the claim; undefined if the node does not have the claim. */
@@ -79,7 +79,7 @@ export interface Poll {
 /** `<tag> <label>`: how a quorum writes a claim's label at its nodes. */
 const LABEL = /^([0-9a-f]{15}) (.*)$/s;
 
-/** Joins the lists of the nodes into the claims that a majority of all nodes admits. A missing list stands for a silent node. */
+/** Joins the lists of the nodes into the claims that a majority of all nodes admits. A list is undefined if its node did not answer. */
 export function pollsOf(
   lists: readonly (readonly QueueEntry[] | undefined)[],
   majority: number,
@@ -121,8 +121,8 @@ export function pollsOf(
 const MAX_TOKEN_COUNT = 1_024n;
 
 /**
- * True if a majority gave the same token, or all tokens are as close as those of one hold: a node that lost its vote and granted it
- * again shows the last token of the hold. Otherwise the ballot is still under way, and the claim may never become a hold.
+ * True if a majority gave the same token, or if all tokens can be of one hold: a node that lost its vote and gave it again shows the
+ * last token of the hold. Otherwise the ballot is still under way, and the claim may never become a hold.
  */
 function isAgreed(tokens: readonly bigint[], majority: number): boolean {
   const sorted = [...tokens].sort((a, b) => (a < b ? -1 : 1));
@@ -130,7 +130,7 @@ function isAgreed(tokens: readonly bigint[], majority: number): boolean {
   return sorted.at(-1)! - sorted[0]! < MAX_TOKEN_COUNT || tokens.filter((token) => token === same).length >= majority;
 }
 
-/** Gives the token that a majority agreed on. Other tokens come from votes that were too late to count. */
+/** Gives the most common token. Other votes came too late to count, or were given again. */
 function mostCommon(tokens: readonly bigint[]): bigint {
   const counts = new Map<bigint, number>();
   for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);

@@ -66,7 +66,7 @@ const RUN = '\u0001quorum/run';
 const BORN = '\u0001quorum/born';
 const DURABLE = ' durable';
 
-/** A lease is rounded up to one of these: 1, 2, 3, 5, 10, 20 … s. Each has its own hint, so that no write overwrites another. */
+/** A lease is rounded up to 1, 2, 3, 5, 10, 20 … s. Each length has its own hint, so no short lease overwrites a longer one. */
 export function leaseClasses(maxTtl: number): number[] {
   const found: number[] = [];
   for (let decade = 1_000; decade < maxTtl; decade *= 10)
@@ -94,12 +94,12 @@ export class LeaseMemory {
     return this.#backend.hints;
   }
 
-  /** True if the node is known to remember a lease of `ttl`. */
+  /** True if the node is known to remember a lease of `ttl`, or keeps no hints. */
   remembers(ttl: number, now: number): boolean {
     return !this.#hints || (ttl <= this.#longestNoted && now < this.#until);
   }
 
-  /** Resolves when the node remembers the lease. If the user has no right to write, no process relies on the hint. */
+  /** Resolves when the node remembers the lease. Without the right to write, nothing is stored, and no process relies on the hint. */
   async noteLease(ttl: number, now: number): Promise<void> {
     const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
     await ifAllowed(() => this.#hints!.write(leaseHint(lease), '1', HINT_TTL_MS + this.#maxTtl));
@@ -135,7 +135,7 @@ export class LeaseMemory {
   /**
    * Stores at the node that the votes of this run count, because all that an earlier run may have forgotten has expired.
    * @param run undefined if the node names no run: its votes always count
-   * @param born the runs of all nodes if they are new. So one marked node is enough if this process ends before it has marked all
+   * @param born the runs of all nodes, if the nodes are new: then one marked node is enough if this process ends before it marks the rest
    */
   async mark(run: Run | undefined, born: readonly string[] | undefined): Promise<void> {
     if (born) await ifAllowed(() => this.#hints?.write(BORN, born.join('\n'), HINT_TTL_MS + this.#maxTtl));

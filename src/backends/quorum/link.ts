@@ -10,7 +10,7 @@ import {
 
 /** How often a silent node is asked again, ms. In between it is skipped. */
 const PROBE_MS = 500;
-/** The pause after the first try of a release. Each later pause is twice as long, up to the maximum. */
+/** The pause after the first failed try of a release, ms. Each later pause is twice as long, up to the maximum. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 
@@ -18,8 +18,7 @@ const MAX_PAUSE_MS = 2_000;
 const SILENT = new Error('is silent');
 
 /**
- * Receives the outcome of a request by calls. A promise would add turns between an answer and the next request, in which the node, and the
- * nodes behind it, would have nothing to do.
+ * Receives the outcome of a request by direct calls. Callbacks of a promise run later, and the nodes would be idle until the next request.
  */
 export interface Receiver<Answer> {
   onAnswer(answer: Answer): void;
@@ -41,7 +40,7 @@ export class Link {
     this.#timeouts = timeouts;
   }
 
-  /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */
+  /** Returns the reason to skip the node now; undefined if it is to be asked. For a silent node, that request is then the probe. */
   skipOrProbe(): Error | undefined {
     if (this.#state === 'answers') return undefined;
     const now = this.clock.now();

@@ -9,7 +9,7 @@ import { flawOf, type NodeAnswer, noOf, REFUSED, TOO_LATE } from './tally.ts';
  */
 type State = 'settled' | 'releasing' | 'doubtful' | 'gone';
 
-/** `voted`: a vote came too late to count. The others are outcomes of a release: surely `freed`, `answered` otherwise, or `unanswered`. */
+/** `voted`: a vote came too late to count. The others end a release: `freed` if no vote can follow, `answered` if one may, `unanswered`. */
 type Event = 'voted' | 'freed' | 'answered' | 'unanswered';
 
 /** A claim is released each time its state becomes `releasing`. */
@@ -28,7 +28,7 @@ export interface ClaimOfAll {
   readonly tag: string;
   /** The claim, with the lease of its latest renewal. */
   readonly claim: Claim;
-  /** How long the node may take, ms. */
+  /** How long a node may take to answer, ms. */
   readonly within: number;
   receive(claim: NodeClaim, answer: NodeAnswer): void;
   /** True if the ballot no longer needs this vote. */
@@ -111,7 +111,7 @@ export class NodeClaim implements Receiver<Attempt> {
     this.ask(sent);
   }
 
-  /** A grant counts only if the same run of the server gave it, and that run has not forgotten its earlier grants. */
+  /** A grant counts only if the guard confirms the run of the server that gave it: a new run may have forgotten earlier grants. */
   onAnswer(answer: Attempt): void {
     const flaw = flawOf(answer);
     if (flaw !== undefined) {
@@ -138,7 +138,7 @@ export class NodeClaim implements Receiver<Attempt> {
 
   #receiveGrant({ token, tokenCount = this.#claim.tokenCount, validFor, lost }: Grant): void {
     this.#node.guard.review();
-    const { doubt } = this.#node.guard; // another attempt may have learnt of the new run first
+    const { doubt } = this.#node.guard; // another attempt may have noticed a restart first
     const until = this.#sent + Math.min(validFor, this.#claim.ttl);
     this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', token, tokenCount, until, lost });
   }

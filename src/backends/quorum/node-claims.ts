@@ -3,7 +3,7 @@ import { nodeTimeoutOf, type QuorumContext } from './node.ts';
 import { type ClaimOfAll, NodeClaim, type OnRelease } from './node-claim.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './tally.ts';
 
-/** The number of nodes that are asked first, where they will probably refuse. */
+/** How many nodes are asked first, if they will probably refuse. */
 const FIRST_ASKED = 2;
 
 export interface VoteReceiver {
@@ -12,9 +12,9 @@ export interface VoteReceiver {
   receiveVote(answer: NodeAnswer): void;
 }
 
-/** One claim at all nodes: the id that each node was asked with last, and the answer of each node. */
+/** One claim at all nodes: the id under which each node was last asked, and the answer of each node. */
 export class NodeClaims implements ClaimOfAll {
-  /** A public name of the claim, which is different from that of every other claim. */
+  /** A public name of the claim, which no other claim has. */
   readonly tag: string;
   readonly within: number;
   /** If true, tokens are fencing tokens, and a majority has to agree on one. */
@@ -27,7 +27,7 @@ export class NodeClaims implements ClaimOfAll {
   readonly #voting: VoteReceiver;
   readonly #claims: NodeClaim[] = [];
   readonly #answers: NodeAnswer[];
-  /** The nodes that are asked first, if only these were asked so far, and those that may be asked after them. */
+  /** The nodes that were asked first, and the nodes that were not asked yet. */
   #first: number[] = [];
   #rest: number[] = [];
 
@@ -51,7 +51,7 @@ export class NodeClaims implements ClaimOfAll {
 
   /**
    * Asks every node that can answer for a vote.
-   * @param few if true, only a few nodes, others each time; `askRest` asks the others
+   * @param few if true, asks only a few nodes, chosen at random; `askRest` asks the others
    */
   askFirst(few: boolean, minToken: bigint | undefined): void {
     const { nodes, clock } = this.#context;
@@ -64,7 +64,7 @@ export class NodeClaims implements ClaimOfAll {
     }
   }
 
-  /** Asks the others for the token that one of the few has given, so that all give the same one. */
+  /** Asks the other nodes for a vote. If one of the few gave a token, they are asked for the same token. */
   askRest(minToken: bigint | undefined): void {
     const [rest, sent] = [this.#rest, this.#context.clock.now()];
     const given = this.#answers.find((answer) => answer.kind === 'yes');
@@ -72,7 +72,7 @@ export class NodeClaims implements ClaimOfAll {
     for (const i of rest) this.#askNode(i, given?.token ?? minToken, sent);
   }
 
-  /** Tells what the few nodes say so far; undefined if all nodes were asked. If they disagree, all nodes have to be asked. */
+  /** What the few nodes say so far; undefined if all nodes were asked. `other`: one of them neither refused nor is open, so all must be asked. */
   get few(): 'open' | 'refused' | 'other' | undefined {
     if (this.#rest.length === 0) return undefined;
     const answers = this.#first.map((i) => this.#answers[i]!);
@@ -80,7 +80,7 @@ export class NodeClaims implements ClaimOfAll {
     return answers.includes(OPEN) ? 'open' : 'refused';
   }
 
-  /** Asks a node if it can answer. Returns false if it is skipped. */
+  /** Returns false if the node cannot answer, and so is not asked. */
   #askNode(i: number, minToken: bigint | undefined, sent: number): boolean {
     const absence = this.#context.nodes[i]!.skipOrProbe();
     if (absence) this.#answers[i] = { kind: 'no', why: absence, mayHold: false };
@@ -152,7 +152,7 @@ export class NodeClaims implements ClaimOfAll {
     this.#voting.receiveVote(answer);
   }
 
-  /** Stores an answer, and listens only for the loss of current votes: a session outlives its votes, so old listeners would pile up. */
+  /** Stores an answer, and listens for the loss of its vote. A session outlives its votes, so the listener of the old vote is removed. */
   #store(i: number, answer: NodeAnswer): void {
     lostOf(this.#answers[i]!)?.removeEventListener('abort', this);
     this.#answers[i] = answer;

@@ -30,7 +30,7 @@ const UNGUARDED: Finding = {
 /** The state that all nodes of one quorum share. */
 export interface NodeContext extends GuardContext {
   readonly timeouts: CallTimeouts;
-  /** The error that is set when a node cannot be part of a quorum, because it numbers its grants itself. */
+  /** Set when a node proves unfit for a quorum, such as an engine that numbers its grants itself: all requests get this error. */
   misuse?: LockError;
 }
 
@@ -48,12 +48,12 @@ export interface QuorumContext {
 }
 
 /**
- * Gives the longest time one node may take to vote, ms. It is short: a claim waits for it only if the other nodes leave the outcome open.
+ * Gives how long one node may take to answer, ms. A claim waits for a slow node only while the other nodes leave the outcome open.
  */
 export const nodeTimeoutOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
   Math.min(500, Math.max(250, ttl / 4), within * 0.8);
 
-/** One engine of a quorum. The quorum leaves it out while it is silent or not to be trusted. */
+/** One engine of a quorum. The quorum skips it while it is silent, or while its votes do not count. */
 export class Node {
   readonly title: string;
   readonly backend: Backend;
@@ -71,12 +71,12 @@ export class Node {
     this.releases = new NodeReleases(backend, this.#link);
   }
 
-  /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */
+  /** Returns the reason to skip the node now; undefined if it is to be asked. For a silent node, that request is then the probe. */
   skipOrProbe(): Error | undefined {
     this.guard.review();
     const { doubt } = this.guard;
     if (!doubt) return this.#link.skipOrProbe();
-    return this.#context.all.some(isTwin) ? undefined : doubt; // if there is a twin, the request goes on, and is refused with the reason
+    return this.#context.all.some(isTwin) ? undefined : doubt; // with a twin, the request must go on: it asks the twins again, or fails
   }
 
   /** Finds out which server the node is, and since when it runs. */
@@ -91,8 +91,8 @@ export class Node {
   }
 
   /**
-   * Remembers a failure that says that the node is of the wrong kind. Its vote would never count, and users would notice that only after
-   * another node is lost.
+   * Keeps a failure which says that the node is unfit for a quorum. Its vote would never count, and users would notice only after the loss of
+   * another node.
    */
   noteFailure(why: unknown): void {
     if (isLockError(why, 'LOCK_UNSUPPORTED'))
@@ -112,7 +112,7 @@ export class Node {
     return hints && !this.skipOrProbe() ? this.#link.answer(() => ask(hints), within) : undefined;
   }
 
-  /** @param within limits each request that the listing reports */
+  /** @param within how long each request of the listing may take, ms */
   async list(prefix: string, how: Listing, within: number): Promise<QueueEntry[]> {
     const work = new StepLimit();
     const progress = (looked: number): void => {
@@ -127,7 +127,7 @@ export class Node {
     return this.#link.answer(() => this.backend.evict!(key, token), within);
   }
 
-  /** Gives the findings of the engine, and a warning if a restart of its server would not be noticed. */
+  /** Gives the findings of the engine, and one more if a restart of its server would not be noticed. */
   async check(within: number): Promise<Finding[]> {
     const found = await this.#link.answer(async () => this.backend.check?.() ?? [], within);
     return this.#context.guarded && this.guard.identity.nameless ? [...found, UNGUARDED] : found;
@@ -138,7 +138,7 @@ export class Node {
     await removeUser(this.backend);
   }
 
-  /** Checks, before a request to the nodes, that no two of them are one server. A misused quorum refuses every request. */
+  /** Checks, before a request to the nodes, that no two of them are one server. If a node is unfit, every request fails. */
   #separateTwins(): Promise<unknown> | undefined {
     const { misuse, all } = this.#context;
     if (misuse) return Promise.reject(misuse);

@@ -15,8 +15,8 @@ import {
 /** Options of `quorum`. */
 export interface QuorumOptions {
   /**
-   * The part of a lease by which the clocks of the nodes and of this process may drift apart while it runs: 0 to 0.5. Default
-   * 0.01, and 2 ms, as in the Redlock algorithm.
+   * The part of a lease by which the clocks of the nodes and of this process may drift apart while the lease runs: 0 to 0.5. Default
+   * 0.01, and always 2 ms more, as in the Redlock algorithm.
    */
   readonly drift?: number;
   /**
@@ -25,8 +25,8 @@ export interface QuorumOptions {
    */
   readonly restartGuard?: boolean;
   /**
-   * The longest lease allowed. A restarted node waits this long if too few nodes remember their leases, and a new quorum of which a node is
-   * away. Give the same to all processes. Default 70 s: no call asks for a longer lease by default (`once` keeps its record for 67 s).
+   * The longest lease allowed. A restarted node waits this long if too few nodes remember their leases. So does a new quorum if a node
+   * is away. Give the same to all processes. Default 70 s: no call asks for more by default (`once` keeps its record for 67 s).
    */
   readonly maxTtl?: Duration;
   /** Time and randomness; the machine's by default. */

@@ -2,10 +2,10 @@ import { type Backend, type Clock, systemClock } from '../../core/index.ts';
 import { areNew, excludedUntil, LeaseMemory, type NodeView, type QuorumBounds } from './lease-memory.ts';
 import { type RunName, ServerIdentity } from './server-identity.ts';
 
-/** The first pause before a node that does not count is read again. Each later pause is twice as long, up to the maximum. */
+/** The first pause before a node that does not count is read again, ms. Each later pause is twice as long, up to the maximum. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 500;
-/** The time for which a node that hangs may delay the others. */
+/** How long a node that hangs may delay the others, ms. */
 const OTHERS_TIMEOUT_MS = 250;
 
 /** The state that the nodes of one quorum share. */
@@ -43,7 +43,7 @@ export class RestartGuard {
     context.all.push(this);
   }
 
-  /** The reason why the votes of the node do not count now. */
+  /** The reason why the votes of the node do not count now; undefined if they do. */
   get doubt(): Error | undefined {
     const rest = this.#rest(this.#context.clock.now());
     return rest > 0 ? exclusionError(rest, this.#mayBeNew, this.#context.clock) : undefined;
@@ -66,7 +66,7 @@ export class RestartGuard {
   }
 
   /**
-   * Call it after a grant of `ttl`. If the run is still the same, that run gave the grant. If the node also remembers the lease, there is
+   * Call this after a grant of `ttl`. If the run is still the same, this run gave the grant. If the node also remembers the lease, there is
    * nothing to wait for.
    * @throws Error, as a rejection, if the vote does not count
    */
@@ -77,7 +77,7 @@ export class RestartGuard {
     return this.#learnRun(answer, ttl);
   }
 
-  /** Has the node remember a lease before it renews a claim to that lease. */
+  /** Makes the node store a lease in its hints before it renews a claim to that lease. */
   remember(ttl: number): void | Promise<void> {
     const now = this.#context.clock.now();
     if (needsHints(this.#context) && !this.#memory.remembers(ttl, now)) return this.#memory.noteLease(ttl, now);
@@ -96,8 +96,8 @@ export class RestartGuard {
         await Promise.race([this.#readOthers(), new Promise<void>(moment)]);
     }
     if (ttl === 0 || this.#memory.remembers(ttl, now)) return;
-    // A lease is stored only after its run is marked, and so only at nodes that count. From a lease without a marked run, a process could
-    // not tell a new quorum from one that lost its data.
+    // A lease is stored only after its run is marked, and so only at nodes that count. If a process found a lease without a marked run, it
+    // could not tell a new quorum from one that lost its data.
     if (this.#state === 'excluded') {
       const rest = this.#excludedUntil(now) - now;
       if (rest > 0) throw exclusionError(rest, this.#mayBeNew, this.#context.clock);
@@ -118,7 +118,7 @@ export class RestartGuard {
   }
 
   /**
-   * Lets all nodes whose exclusion is over count at once: after the mark of one node alone, the others would not look new any more.
+   * Lets all nodes whose exclusion is over count together: if only one were marked, the others would no longer look new.
    * @returns a promise for each of these nodes, which resolves when the node is marked
    */
   #countNodesAgain(now: number): ReadonlyMap<RestartGuard, Promise<void>> {
@@ -182,7 +182,7 @@ export const isTwin = ({ identity }: RestartGuard): boolean => identity.twin !==
 
 /**
  * Asks each twin again whether it is still the same server as another node: a client may have reached the wrong server for a moment.
- * @throws LockError `LOCK_INVALID` if it is
+ * @throws LockError `LOCK_INVALID` if a twin is still the same
  */
 export async function separateTwins(all: readonly RestartGuard[]): Promise<void> {
   const separate = async (guard: RestartGuard): Promise<void> => {
@@ -198,7 +198,8 @@ const needsHints = ({ guarded, identities }: GuardContext): boolean =>
   guarded && identities.some(({ nameless }) => !nameless);
 
 /**
- * True if only nodes that name no run would vote, and they are no majority: their hints would only make the other nodes wait.
+ * True if only nodes that name no run would vote, and they are no majority: no claim could win, and a lease in their hints would make the
+ * other nodes wait.
  */
 function areTooFew(votes: readonly RestartGuard[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);
@@ -209,7 +210,7 @@ class ReadSchedule {
   #at = 0;
   #pause = MIN_PAUSE_MS;
 
-  /** Takes the next time for a read, if it has come: it returns true once per pause. */
+  /** True if the next read is due: once per pause. */
   take(now: number): boolean {
     if (now < this.#at) return false;
     this.#at = now + this.#pause;

@@ -38,7 +38,7 @@ export class ServerIdentity {
     return name === this.#lastName && !this.twin;
   }
 
-  /** Asks for the name. A user without the right to ask gets none, and then nothing guards against restarts of the node. */
+  /** Waits for the name. Without the right to ask there is none, and then nothing guards against restarts of the node. */
   async nameFrom(answer: RunName | Promise<RunName>): Promise<RunName> {
     try {
       return await answer;
@@ -68,7 +68,7 @@ export class ServerIdentity {
     const before = this.run;
     if (run.id === before?.id) return false;
     const began = run.age === undefined ? now : now - run.age;
-    // If the new run began while the earlier run still answered, it is of another server, and the earlier server did not restart.
+    // A new run that began while the earlier run still answered is of another server: the earlier server did not restart.
     this.since = before && began < this.#recognisedAt ? now : began;
     this.run = run;
     this.#recognisedAt = now;

@@ -45,8 +45,8 @@ export function flawOf(answer: Attempt | undefined): string | undefined {
 /**
  * Explains why a ballot was lost. The claim is refused if at least a majority of the nodes did not fail. A node that
  * may still answer is not counted as failed.
- * @throws LockError if too many nodes will never vote. If too many nodes cannot vote for now, the error names each node
- * and its answer
+ * @throws LockError if too many nodes will never vote; AggregateError if too many cannot vote for now. Both name each
+ * node and its answer
  */
 export function refusalOf(key: string, { nodes, majority }: QuorumContext, answers: readonly NodeAnswer[]): Attempt {
   const failed = answers.flatMap((each) => (each.kind === 'no' && each.why instanceof Error ? [each.why] : []));
@@ -76,7 +76,7 @@ export type Vote =
   | { readonly kind: 'yes'; readonly token: bigint }
   | { readonly kind: 'no' };
 
-/** `raise`: a majority admits the claim, but under different numbers. The nodes with a lower number than `to` are asked to take `to`. */
+/** `raise`: a majority admits the claim, but with different tokens. Each node whose token is below `to` is asked to raise it to `to`. */
 export type Verdict =
   | { readonly kind: 'open' | 'lost' }
   | { readonly kind: 'won'; readonly token: bigint }
@@ -86,12 +86,11 @@ export type Verdict =
 export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
 /**
- * Settles as soon as no missing answer can change the outcome.
+ * Decides as soon as no missing answer can change the outcome.
  *
- * A fenced claim wins when one and the same majority admits it and keeps one and the same number as its highest. That number is the token.
- * The next winner shares a node with this majority, which gives it a higher number, and its token is at least what each node of its own
- * majority gave. It is not enough to count admissions over one majority and stored numbers over another: then tokens come out of order, as
- * `test/backends/quorum/tokens.test.ts` shows.
+ * A fenced claim wins when all nodes of one majority admit it with the same token. So tokens grow: the next majority shares a node with this
+ * one, that node gives a higher token, and all nodes of the next majority have to agree on it. It is not enough to count the admissions of
+ * one majority and the tokens of another: then tokens come out of order, as `test/backends/quorum/tokens.test.ts` shows.
  */
 export function tally(votes: readonly Vote[], majority: number, fenced: boolean): Verdict {
   const tokens: bigint[] = [];
@@ -111,8 +110,8 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
 }
 
 /**
- * Says what the votes for a claim are worth: it is good while a majority keeps it, for as many tokens in a row as each of them gave.
- * @param token only votes under this number count, if one is given
+ * Gives what the votes for a claim are worth: until when a majority keeps the claim, and how many tokens in a row each of them gave.
+ * @param token if given, only votes with this token count
  */
 export function worthOf(
   answers: readonly NodeAnswer[],

@@ -15,7 +15,7 @@ const hintName = (key: string): string => `\u0001quorum/next/${key}`;
 export class TurnHint {
   readonly #nodes: readonly Node[];
   readonly #majority: number;
-  /** Counts the questions to one node, so that each is put to another node. */
+  /** Counts the calls of `names`, so that each asks another node. */
   #turn = 0;
 
   constructor(nodes: readonly Node[], majority: number) {

@@ -2,8 +2,8 @@ import { type Clock, RecentKeys } from '../../core/index.ts';
 import type { NextProcess, TurnHint } from './turn-hint.ts';
 
 /**
- * After this wait a process asks to be next; before that, chance serves it sooner. The wait is the larger of a time in ms and a number of round trips
- * to the nodes: the hint takes several round trips, and during them no process asks.
+ * A process asks to be next when it has waited for this time in ms and for this number of round trips to the nodes. Before that, chance serves it
+ * sooner: a hint takes several round trips, in which no process asks.
  */
 const MIN_PATIENCE_MS = 20;
 const PATIENCE_ROUND_TRIPS = 16;
@@ -13,21 +13,21 @@ const READ_EVERY_MS = 25;
 const RENEW_AFTER_MS = 80;
 const LASTS_MS = 170;
 /**
- * A long wait makes the hint last longer: by this share of the wait, and by at most this time, ms. If the next holder dies, the others wait so much
- * longer.
+ * A long wait makes the hint last longer: by this share of the wait, but by at most this time, ms. If the next holder dies, the others wait until
+ * its hint expires.
  */
 const LONGER_PART = 0.05;
 const MAX_LONGER_MS = 5_000;
-/** After this wait a process asks one node only whether the hint is as before, and only when that may matter, ms. */
+/** After this wait, ms, a process spares the nodes: it looks at the hint less often, and first at one node only. */
 const LONG_WAIT_MS = 1_000;
 /**
- * The longest pause of the next holder between two attempts, with some time for the nodes to answer, ms. Its hint lasts longer.
+ * The longest pause of the next holder between two attempts and some time for the answers, ms. It reads its hint this long before the expiry.
  */
 const MAX_PAUSE_MS = 800;
-/** The longest time for which a process behind the next holder does not look at the hint, ms. */
+/** How long, at most, a process behind the next holder does not look at the hint, ms. */
 const MAX_REST_MS = 2_000;
 
-/** A process that asks again within this time after its release may keep the others out, ms. Their pauses are as long. */
+/** A process that asks again within this time after its release, ms, may keep the others out: their pauses are as long. */
 const REUSE_MS = 500;
 /** After this time another process has seen the hint, and has written its own if it has waited longer, ms. */
 const SETTLES_MS = 5;
@@ -45,7 +45,7 @@ export interface KeyUse {
   /** The time of the last read of the hint, and the read that is under way. */
   readAt: number;
   reading: Promise<void> | undefined;
-  /** The time of the first and of the latest hint in which this process names itself. */
+  /** The time of the first and of the latest hint in which this process names itself; the first is undefined if it is not next. */
   hintSince: number | undefined;
   hintAt: number;
   /** The other process that is next, and the earliest time at which its hint can have been written. */
@@ -57,7 +57,7 @@ export const patienceOf = (roundTrip: number): number => Math.max(MIN_PATIENCE_M
 export const lifeOf = (waited: number, roundTrip: number): number =>
   RENEW_AFTER_MS + LASTS_MS + 4 * roundTrip + Math.min(MAX_LONGER_MS, waited * LONGER_PART);
 
-/** True if a process may ask without a look at the hint: no long waiter is known, or it is next itself and its hint lasts. */
+/** True if a process may ask without a look at the hint: no other is next, and it has not waited long or its own hint lasts. */
 export function mayAsk(
   { next, waitsSince, hintSince, readAt, hintAt }: KeyUse,
   now: number,
@@ -72,11 +72,10 @@ export function mayAsk(
   );
 }
 
-/** True if this process has waited for so long that it spares the nodes. */
 export const waitsLong = ({ waitsSince = Number.POSITIVE_INFINITY }: KeyUse, now: number): boolean =>
   now - waitsSince >= LONG_WAIT_MS;
 
-/** True if another process is next, and this one has waited for so long that it need not know at once when that changes. */
+/** True if another process is next, and this one has waited for so long that it need not notice a change at once. */
 export function mayRest(use: KeyUse, now: number): boolean {
   const { next, waitsSince = now, readAt } = use;
   return (
@@ -87,14 +86,14 @@ export function mayRest(use: KeyUse, now: number): boolean {
 /**
  * Decides which process goes first at a key that several processes ask for without pause. A quorum has no queue, and a process that
  * asks again as soon as it releases leaves no gap for the others. So the process that has waited longest writes a hint that it is
- * next. The others do not ask until it got the key, or the hint has expired.
+ * next. The others do not ask until that process got the key, or the hint has expired.
  */
 export class TurnTaking {
   readonly #hint: TurnHint;
   readonly #clock: Clock;
   readonly #id: string;
   readonly #uses = new RecentKeys<KeyUse>();
-  /** How long the nodes take to answer, ms. It is a moving average. */
+  /** How long the nodes take to answer, ms: a moving average. */
   #roundTrip = 0;
 
   constructor(hint: TurnHint, clock: Clock) {
@@ -131,13 +130,13 @@ export class TurnTaking {
     return this.#uses.get(key)?.hintSince !== undefined;
   }
 
-  /** True if this process is next, and has waited for so long that few nodes have to refuse it. */
+  /** True if this process is next, and has waited for so long that it asks only a few nodes first. */
   sparesNodes(key: string): boolean {
     const use = this.#uses.get(key);
     return use?.hintSince !== undefined && waitsLong(use, this.#clock.now());
   }
 
-  /** @param took ms until the nodes had answered; undefined if they were not asked */
+  /** @param took ms until the nodes answered; undefined if they were not asked */
   noteRefusal(key: string, took?: number): void {
     if (took !== undefined) this.#roundTrip = this.#roundTrip === 0 ? took : 0.8 * this.#roundTrip + 0.2 * took;
     const use = this.#use(key);
@@ -152,7 +151,7 @@ export class TurnTaking {
     this.#waitsNoMore(key, use);
   }
 
-  /** Call it when a claim of this process gave up. If another one waits here, its wait counts from now. */
+  /** A claim of this process gave up: the wait of its other claims counts from now. */
   noteGivenUp(key: string): void {
     const use = this.#uses.get(key);
     if (use) this.#waitsNoMore(key, use);
@@ -165,7 +164,7 @@ export class TurnTaking {
     this.#hint.forget(key);
   }
 
-  /** Call it at a release of the key. It may read the hint, so that the next attempt knows which process goes first. */
+  /** May read the hint at a release of the key, so that the next attempt knows which process goes first. */
   noteRelease(key: string): void {
     const use = this.#use(key);
     const now = this.#clock.now();
@@ -209,9 +208,9 @@ export class TurnTaking {
   }
 
   /**
-   * Keeps the first sight of an unchanged hint: the next holder goes on waiting, and writes its wait only now and then. A new hint may have
-   * been written right after the last look. Otherwise processes that began together would write over each other's hints for ever, and each
-   * of them would be next.
+   * Gives the other process that is next, and when its hint can have been written at the earliest: right after our last look. An unchanged hint
+   * keeps that time, since its process goes on waiting. With a later time, processes that began together would each seem to have waited
+   * longest, and overwrite each other's hints for ever.
    */
   #otherNext({ next }: KeyUse, found: NextProcess | undefined, before: number, now: number): KeyUse['next'] {
     if (!found || found.id === this.#id) return undefined;

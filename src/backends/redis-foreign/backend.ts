@@ -37,22 +37,22 @@ export const FOREIGN: Traits = {
 export interface ForeignLayout {
   readonly traits: Traits;
   /**
-   * Gives `{'late', time}`, `{'held', time, PTTL}` or `{token, time}`, with the time of the server in µs.
+   * Gives the script of an attempt. Its answer is `{'late', time}`, `{'held', time, PTTL}` or `{token, time}`, with the time of the server in µs.
    * @param limit the last moment by the clock of the server, µs
    * @throws LockError if the layout cannot carry the claim
    */
   attempt(claim: Claim, limit: string): Command;
-  /** Makes the error for any other answer: why the claim is refused for good. */
+  /** Makes the error for any other answer. It says why the claim is refused for good. */
   refusal?(answer: readonly unknown[], claim: Claim): Error;
-  /** Gives 1 for each hold that was renewed, and 0 for each that is gone. */
+  /** Gives the script of a renewal. It answers 1 for each renewed hold, and 0 for each that is gone. */
   renew(claims: readonly Claim[]): Command;
-  /** Frees the hold of this id, or with this token, and gives 1 if there was one. */
+  /** Gives the script that frees the hold with this id or token. It answers 1 if there was one. */
   release(key: string, hold: { readonly id: string } | { readonly token: bigint }): Command;
   readonly admitsReaders?: AdmitsReaders;
   inspect(server: ForeignServer, start: string, listing?: Listing): Promise<AsyncIterable<QueueEntry>>;
 }
 
-/** The longest pause of a waiter that nothing wakes, ms. A random pause is at least half as long. */
+/** The longest pause of a waiter that nothing wakes, ms. Pauses are random, and at least half as long. */
 const POLL_MS = 100;
 
 /** Makes the finding that nothing wakes a waiter, with the reason. */
@@ -100,7 +100,7 @@ export class ForeignBackend implements Backend {
       this.#server.clocks.of(name).learn(Number((reply as unknown[])[1]) / 1_000, sent);
       return reply as unknown[];
     };
-    // The first answer of a server is only about its time.
+    // While the clock of the server is unknown, the limit is 0, and the first answer only gives the time.
     const isKnown = this.#server.clocks.of(name).known;
     const first = await answer();
     const reply = isKnown ? first : await answer();
@@ -111,7 +111,10 @@ export class ForeignBackend implements Backend {
     throw this.#layout.refusal?.(reply, claim);
   }
 
-  /** Gives when to ask again: at the expiry, if there is one. A waiter that nothing wakes asks sooner, since the holder may release sooner. */
+  /**
+   * Gives when to ask again: at the expiry of the hold, if there is one. If nothing wakes the waiter, it asks sooner, since the holder may release
+   * sooner.
+   */
   #retryAfter(key: string, remaining: number): { readonly retryAfter?: number } {
     const end = remaining < 0 ? undefined : remaining + 1;
     if (!this.#wakeUps || this.#wakeUps.isAwaited(key)) return end === undefined ? {} : { retryAfter: end };
@@ -126,7 +129,7 @@ export class ForeignBackend implements Backend {
     });
   }
 
-  /** The next claim asks by itself. Between the two, another program has its chance, as everywhere in these layouts. */
+  /** Attempts no next claim. Until that claim asks by itself, another program has its chance, as everywhere in these layouts. */
   async release({ key, id }: Handle): Promise<Release> {
     return { freed: await this.#free('release', key, { id }) };
   }

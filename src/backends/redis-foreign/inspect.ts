@@ -7,7 +7,7 @@ import type { ForeignServer } from './server.ts';
 const KEYS_PER_SCRIPT = 500;
 
 /**
- * Lists the holders of one key, or of all keys that begin with the name.
+ * Lists the holders of the lock `start`, or of all locks whose names begin with `start`.
  * @param holdersOf asks for the holders of some locks
  */
 export async function* inspect(

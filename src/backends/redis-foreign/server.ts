@@ -27,7 +27,7 @@ export class ForeignServer extends KeyedServer {
     return this.naming.keyOf(name);
   }
 
-  /** Runs a script, and says what an error means. @param name of the lock, if the script is about one lock */
+  /** Runs a script, and says what an error means. @param name the lock, if the script is about one lock */
   async ask(act: string, { script, keys, args }: Command, name?: string): Promise<unknown> {
     try {
       return await this.run(script, keys, args);
@@ -41,12 +41,12 @@ export class ForeignServer extends KeyedServer {
 export interface ForeignNaming {
   /** Gives the Redis key of a lock. */
   keyOf(name: string): string;
-  /** Gives the texts before and after the rest of a name that begins with `start`, in its key. Undefined if a key does not show its name. */
+  /** Gives the texts of a key before and after the rest of a name that begins with `start`. Undefined if keys do not show names. */
   around(start: string): { readonly before: string; readonly after: string } | undefined;
 }
 
 /**
- * @param key the option of that name: by default a key is the name as it is
+ * @param key the option `key`; by default a key is the name itself
  * @throws LockError `LOCK_INVALID`
  */
 export function namingOf(key: (name: string) => string = (name) => name): ForeignNaming {

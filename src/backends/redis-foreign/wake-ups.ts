@@ -5,9 +5,9 @@ import { WaitingClaims } from '../shared/waiting-claims.ts';
 
 /** After so many ms a server that refused `CLIENT TRACKING` is asked again. */
 const REFUSED_FOR_MS = 60_000;
-/** The random part of the time after which a waiter looks at an expired key, ms, since other processes look, too. */
+/** The longest random delay before a waiter asks for an expired key, ms, since other processes ask, too. */
 const JITTER_MS = 5;
-/** The server rounds times to whole ms, so a key may last this much longer than it says, ms. */
+/** The server rounds times to whole ms, so a key may last this much longer than PTTL says, ms. */
 const EXPIRED_AFTER_MS = 1;
 
 /** A key for which claims wait. */
@@ -24,7 +24,7 @@ class AwaitedKey {
   }
 }
 
-/** Gives whether readers may enter a key that is taken. It reads the key over this connection. */
+/** Gives whether readers may enter a taken key. Reads the key over `reader`, so that the server notifies of its next change. */
 export type AdmitsReaders = (reader: OwnConnection, key: string) => Promise<boolean>;
 
 /** The two connections to one server. `channel` receives the names of changed keys that were read over `reader`. */
@@ -34,15 +34,15 @@ interface Pair {
 }
 
 /**
- * Wakes waiters though no holder publishes anything. The server notifies this process of each change of a key that it has read (`CLIENT TRACKING`),
- * also of a renewal. So a changed key is read again, and its waiters are woken if it is free. The server notices an expiry late, so there is
- * a timer, too. https://redis.io/docs/latest/develop/reference/client-side-caching/
+ * Wakes waiters though no holder publishes anything. The server notifies this process of each change of a key that the process has read (`CLIENT
+ * TRACKING`); a renewal is a change, too. So a changed key is read again, and its waiters are woken if it is free. The server notices an expiry late,
+ * so a timer wakes them, too. https://redis.io/docs/latest/develop/reference/client-side-caching/
  */
 export class KeyWakeUps {
   readonly #port: Port;
   readonly #clock: Clock;
   readonly #admitsReaders: AdmitsReaders | undefined;
-  /** The awaited keys, as the server names them. */
+  /** The awaited keys, by their names with the prefix of the client. */
   readonly #awaited = new Map<string, AwaitedKey>();
   readonly #byNode = new Map<string, Pair>();
   #refused: { readonly why: Error; readonly until: number } | undefined;
@@ -58,7 +58,7 @@ export class KeyWakeUps {
     return this.#refused?.why.message;
   }
 
-  /** Whether a waiter of this key will be woken. If the key has moved to another server, it begins to listen to that server. */
+  /** Whether a waiter of this key will be woken. If the key has moved to another server, begins to listen to that server. */
   isAwaited(key: string): boolean {
     if (!this.#awaited.has(this.#port.keyPrefix + key)) return false;
     const { channel } = this.#pairAt(key);
@@ -66,7 +66,7 @@ export class KeyWakeUps {
     return channel.isOpen;
   }
 
-  /** Rejects if the server cannot notify of changes now; core then asks again and again. */
+  /** Rejects if the server cannot notify of changes now; core then calls again later. */
   async watch(key: string, claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const pair = this.#pairAt(key);
     await pair.channel.listen();
@@ -117,7 +117,7 @@ export class KeyWakeUps {
           }
         },
         deliver: (name) => {
-          const changed = name === '' ? here() : [[name, this.#awaited.get(name)] as const]; // '': the database was emptied
+          const changed = name === '' ? here() : [[name, this.#awaited.get(name)] as const]; // '' means that the database was emptied
           for (const [each, awaited] of changed) if (awaited) this.#look(pair, each, awaited).catch(() => {});
         },
       },
@@ -128,7 +128,7 @@ export class KeyWakeUps {
     return pair;
   }
 
-  /** Reads how long the key is taken. The server then notifies of its next change. */
+  /** Reads how long the key is taken, and wakes its waiters if it is free. The server then notifies of its next change. */
   async #look({ reader }: Pair, name: string, awaited: AwaitedKey): Promise<void> {
     if (!reader) throw new Error('the connection was lost');
     const key = name.slice(this.#port.keyPrefix.length);

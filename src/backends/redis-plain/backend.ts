@@ -16,7 +16,7 @@ import { ATTEMPT, RELEASE, RENEW } from './scripts.generated.ts';
 
 const NAME = 'redis-plain';
 
-/** The keys that keep tokens above the clock until the clock has passed them. Only nodes of a quorum get such tokens. */
+/** The prefix of the keys that keep a token above the clock until the clock has passed it. Only nodes of a quorum get such tokens. */
 const RAISED = 'holdfast:raised:';
 /** The largest token, since a script counts in doubles. */
 const MAX_TOKEN = BigInt(Number.MAX_SAFE_INTEGER);
@@ -24,13 +24,13 @@ const MAX_TOKEN = BigInt(Number.MAX_SAFE_INTEGER);
 /** Options of `plainRedis`. */
 export interface PlainRedisOptions {
   /**
-   * Gives the Redis key of a lock by its name, such as `` (name) => `mutex:${name}` `` for redis-semaphore. By default the key is the name as
-   * it is. It may decide by the name, since it is asked for each lock. Two names must not have one key.
+   * Gives the Redis key of a lock, such as `` (name) => `mutex:${name}` `` for redis-semaphore. Default: the name itself. `key` is called for each
+   * lock, so the key may depend on the name. Two names must not give one key.
    */
   readonly key?: (name: string) => string;
   /**
-   * Shares the locks of Spring Integration's `RedisLockRegistry` with this registry key: the Redis key is `registry:name`, and a release is
-   * published on both channels that its versions listen to.
+   * The registry key of Spring Integration's `RedisLockRegistry`, to share its locks: the Redis key is `registry:name`, and a release is published on
+   * both channels that its versions listen to.
    */
   readonly registry?: string;
   /** Time and randomness; the machine's by default. */
@@ -40,10 +40,9 @@ export interface PlainRedisOptions {
 const KNOWN = namesOf<PlainRedisOptions>({ key: true, registry: true, clock: true });
 
 /**
- * Locks as most programs keep them in Redis (`SET key text NX PX ttl`, compare and delete), so that redlock, redis-semaphore, redsync, redis-py,
- * Spring's `RedisLockRegistry` and others are kept out, and keep us out: mutexes over the caller's connected client. The caller closes the
- * client.
- * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed
+ * Keeps mutexes as most programs do in Redis (`SET key text NX PX ttl`, compare and delete), over the caller's connected client. So they exclude the
+ * locks of redlock, redis-semaphore, redsync, redis-py, Spring's `RedisLockRegistry` and others. The caller closes the client.
+ * @throws LockError `LOCK_INVALID` when the client is of no known kind, or an option is malformed
  * @example
  * import { Redis } from 'ioredis';
  * const locks = createLocks(plainRedis(new Redis(), { key: (name) => `mutex:${name}` }));
@@ -67,7 +66,7 @@ function plainNamingOf({ key, registry }: PlainRedisOptions): PlainNaming {
   if (key) throw invalid('key and registry exclude each other: a registry says what its keys are');
   if (typeof registry !== 'string' || registry === '' || !registry.isWellFormed())
     throw invalid(`registry is ${shown(registry)}; it must be the registry key of a RedisLockRegistry`);
-  // Waiters of Spring Integration up to 6.5.0 listen to the first channel, later ones to a channel for each key.
+  // Waiters of Spring Integration up to 6.5.0 listen to the first channel, those of later versions to a channel for each key.
   const channelsOf = (of: string): string[] => [`${registry}-channel`, `${registry}-channel:${of}`];
   return { ...namingOf((name) => `${registry}:${name}`), channelsOf };
 }

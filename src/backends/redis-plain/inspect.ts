@@ -9,12 +9,12 @@ export async function inspectPlain(
   listing: Listing = {},
 ): Promise<AsyncIterable<QueueEntry>> {
   const around = server.naming.around(start);
-  // If a key is the name as it is, the database has other things under such keys, too.
+  // If a key is the plain name, the key of any other data looks like a lock. So holds of other programs are not listed.
   const foreign = listing.exact === true || (around !== undefined && around.before + around.after !== '');
   return inspect(server, start, listing, (names) => holdersOf(server, names, foreign));
 }
 
-/** @param foreign whether what other programs hold is shown, too */
+/** @param foreign whether holds of other programs are listed, too */
 async function holdersOf(server: ForeignServer, names: readonly string[], foreign: boolean): Promise<QueueEntry[]> {
   if (names.length === 0) return [];
   const keys = names.map((name) => server.naming.keyOf(name));
@@ -29,12 +29,12 @@ async function holdersOf(server: ForeignServer, names: readonly string[], foreig
         ...{ key: names[Number(i)]!, held: true, position: 0, token, units: ALL_UNITS, capacity: ALL_UNITS },
         label: Number(ours) === 1 ? String(text) : labelOf(String(text)),
         remaining: Number(remaining) < 0 ? Number.POSITIVE_INFINITY : Number(remaining),
-        // The token of a node of a quorum may be ahead of the clock.
+        // The token of a node of a quorum may be ahead of the clock: then `since` is left out.
         ...(Number(ours) === 1 && since >= 0 && { since }),
       };
     });
 }
 
-/** The text of another program is not shown: it is a secret, by which anybody could release the lock. */
+/** The text of another program is secret, so its type is shown: with the text anybody could release the lock. */
 const labelOf = (type: string): string =>
   type === 'string' ? 'another program' : `another program, which keeps a ${type} here`;

@@ -44,16 +44,13 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: MAX_DURATION_MS },
 };
 
-/**
- * The most claims that one command attempts or releases. In long queues, where a claim costs most, so many block the server for two to three
- * milliseconds.
- */
+/** The most claims that one command attempts or releases. In long queues, where a claim costs most, so many block the server for 2 to 3 ms. */
 const MAX_BATCH = 40;
 
 /**
- * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis or node-redis
- * client. It opens one more connection like the client's, for the notifications of waiting claims. The caller closes the client.
- * @throws LockError `LOCK_INVALID` when the client is none of these, or an option is malformed.
+ * Locks on one Redis (6.2 or newer) or Valkey, also behind sentinels, or on a Cluster, over the caller's connected client. The backend opens one more
+ * connection like the client's, to notify waiting claims. The caller closes the client.
+ * @throws LockError `LOCK_INVALID` when the client is of no known kind, or an option is malformed.
  * @example
  * import { Redis } from 'ioredis';
  * const locks = createLocks(redis(new Redis()));
@@ -66,9 +63,9 @@ class Redis implements Backend {
   readonly name = 'redis';
   readonly traits: Traits;
   readonly hints: Hints;
-  /** Undefined where replicas acknowledge grants, since nothing would wait until they have a value, too. */
+  /** Undefined if replicas must acknowledge grants: nothing would wait until the replicas have a value, too. */
   readonly values: RedisValues | undefined;
-  /** Undefined where there is no single server to name. */
+  /** Undefined if the client reports no new connections to one server, as in a Cluster. */
   readonly incarnation?: Backend['incarnation'];
   readonly #shards: Shards;
   readonly #replicated: ReplicatedServers | undefined;
@@ -103,7 +100,7 @@ class Redis implements Backend {
     try {
       const limit = this.#shards.clocks.of(key).in(within, sent) ?? (await this.#shards.learnLimit(claim, sent));
       const args = attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#shards.remember);
-      // One script may not get through a long queue. The loop ends with `within`: by then the caller has given up and released the claim.
+      // One script may not get through a long queue, so the claim asks again until `within` is over. By then the caller has given up and released it.
       do {
         const { attempt, time } =
           claim.accepts && this.values
@@ -139,7 +136,7 @@ class Redis implements Backend {
     }
   }
 
-  /** Releases, and attempts the next claim, in one script. `next` is left out if that attempt failed: the claim then asks for itself. */
+  /** Releases a claim and attempts the next one, in one script. If the attempt fails, `next` is left out, and that claim asks by itself. */
   async #pass(
     release: readonly string[],
     next: Claim,
@@ -165,7 +162,7 @@ class Redis implements Backend {
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
-    // When a message brings a grant, the primary may be the only server that knows it. So the claim asks, and the replicas acknowledge.
+    // Perhaps only the primary knows a grant that a message brings. So the claim asks, and the replicas acknowledge the answer.
     return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake, age);
   }
 

@@ -2,7 +2,10 @@ import { type Cancel, type Clock, withLimit } from '../../core/index.ts';
 import { type Listening, type Port, slotOf } from './port.ts';
 
 const SUBSCRIBE_TIMEOUT_MS = 5_000;
-/** The pause after the first failed try. Each later pause is twice as long, up to the maximum, until a connection lasts that long. */
+/**
+ * The pause after the first failed try, ms. Each later pause is twice as long, up to MAX_PAUSE_MS. After a connection that lasted MAX_PAUSE_MS, it is
+ * MIN_PAUSE_MS again.
+ */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 
@@ -10,7 +13,7 @@ export interface ChannelNeeds {
   /** Gives a name for the channel. If the name must belong to one server, each call gives a different name. */
   name(): string;
   listen(channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
-  /** Calls back at each new connection of the client. Undefined if that cannot lead to another server. */
+  /** Calls back at each new connection of the client. Undefined if a new connection cannot lead to another server. */
   onConnection?: Port['onConnection'];
   /** Whether a claim waits for messages of this channel. */
   isWanted(): boolean;
@@ -20,13 +23,13 @@ export interface ChannelNeeds {
 }
 
 /**
- * A channel of messages on a connection of its own. It is opened when the first claim waits, and again if the connection is lost while a claim
- * waits. Each time all claims are woken once, since they missed the messages until then.
+ * A channel of messages on a connection of its own. The channel opens when the first claim waits, and again if the connection is lost while a claim
+ * waits. Each opening wakes all its claims once, since they may have missed messages before.
  */
 export class Channel {
   readonly #needs: ChannelNeeds;
   readonly #clock: Clock;
-  /** After a loss the name may be another one. */
+  /** The name now. It may change after a loss. */
   name: string;
   isOpen = false;
   #listening: Listening | undefined;
@@ -35,7 +38,7 @@ export class Channel {
   #openedAt = 0;
   #pause = MIN_PAUSE_MS;
   #cancelPause: Cancel | undefined;
-  /** The try after the pause, if a caller asks for the channel during the pause. */
+  /** The promise of the try after the pause; undefined if no caller waits for it. */
   #next: PromiseWithResolvers<void> | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
@@ -61,7 +64,7 @@ export class Channel {
     if (this.isOpen) return Promise.resolve();
     if (this.#closed) return Promise.reject(new Error('closed'));
     if (this.#cancelPause) {
-      // A refusal would leave a claim that begins to wait now without notifications until it asks the engine again.
+      // If this rejected, a claim that begins to wait now would get no notifications until it asks the engine again.
       this.#next ??= Promise.withResolvers();
       return this.#next.promise;
     }
@@ -99,7 +102,7 @@ export class Channel {
     }
     this.isOpen = true;
     this.#openedAt = this.#clock.now();
-    // A name or an address that moved may have led the client to another server; this connection would stay at the old one.
+    // A host name or an address may lead the client to another server now. This connection would stay at the old server.
     this.#unlisten ??= this.#needs.onConnection?.(() => this.#listening && this.#onLoss(this.#listening));
     this.#needs.wakeAll();
   }
@@ -108,7 +111,7 @@ export class Channel {
     if (this.#listening !== listening) return;
     this.#listening = undefined;
     if (!this.isOpen) {
-      // The try fails at once: the end of a connection does not always settle what was sent on it (node-redis).
+      // The try must fail here: when a connection ends, node-redis does not always settle what was sent on it.
       this.#giveUp?.(new Error('the listening connection was lost as it opened'));
       return;
     }
@@ -137,10 +140,10 @@ export class Channel {
   }
 }
 
-/** The time in which a server has to deliver a message on the channel. */
+/** The time in which a probe must arrive on the channel, ms. */
 const PROOF_TIMEOUT_MS = 2_000;
 const PROBE = 'probe';
-/** Does the same as `send` of lua/queue.lua. The server answers with the number of its listeners. */
+/** Sends as `send` of lua/queue.lua does. The reply is the number of listeners at the server. */
 const SEND = "return redis.call('SPUBLISH', ARGV[1], ARGV[2])";
 /** The replies of a server that does not know the command, or does not let this user call it. */
 export const REFUSED =
@@ -149,12 +152,12 @@ export const REFUSED =
 /** Says that this server, user or client cannot have the subscription. */
 export class Impossible extends Error {}
 
-/** Says so because a probe did not arrive although the connection lasts. But this process may have stood still. */
+/** Says that a probe did not arrive although the connection lasts. That is no proof: this process may have stood still. */
 export class Undelivered extends Impossible {}
 
 /**
- * Listens to a sharded channel and sends itself a message there, as the scripts do. That shows whether the library delivers it, and whether
- * this user has the rights.
+ * Listens to a sharded channel, and sends a probe there as the scripts do. The probe shows whether the library delivers messages, and whether this
+ * user has the rights.
  * @param key the key of a lock that the same server has
  */
 export function shardedChannel(

@@ -5,7 +5,7 @@ import type { Port, RedisNode } from './port.ts';
 
 const GRANT_INFO = 'grant +info, and +config|get where the server knows that, to a user that runs the check';
 const ANSWERS = 'check again when the server answers';
-/** The replies of a server that does not know a command, or does not let the user call it. Inside a script they have no code. */
+/** Matches the replies of a server that does not know a command, or does not let the user call it. Inside a script these replies have no code. */
 const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|ACL failure in script|unknown command/i;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -31,7 +31,7 @@ async function judgeNode(node: RedisNode, acknowledge: number): Promise<Finding[
 }
 
 /**
- * Looks at the settings of each server and attempts what this user may do.
+ * Looks at the settings of each server, and tries what this user may do.
  * @param listen listens for the messages or the changes of a claim
  * @param acknowledge how many replicas each grant waits for
  */
@@ -74,8 +74,8 @@ async function tryOut(backend: Backend, clock: Clock, listen: (claim: Claim) => 
 }
 
 /**
- * Calls `ask` with the servers. If there is one server, and the library gives a connection of our own, that is used: a proxy may end a connection
- * for such a command, and ioredis would send it again on each new connection of the application, for ever.
+ * Calls `ask` with the servers. Asks a single server over a connection of our own, if the library gives one: a proxy may end a connection at a
+ * command such as INFO. Then ioredis would send the command again on each new connection of the application, for ever.
  */
 async function aside<T>(port: Port, ask: (nodes: readonly RedisNode[]) => Promise<T>): Promise<T> {
   const over = new AbortController();
@@ -87,13 +87,13 @@ async function aside<T>(port: Port, ask: (nodes: readonly RedisNode[]) => Promis
   }
 }
 
-/** The bounds of the time by which a server's clock is ahead of ours, ms. */
+/** The bounds of how far a server's clock is ahead of ours, ms. */
 interface Reading {
   readonly least: number;
   readonly most: number;
 }
 
-/** A smaller difference does no harm to a lease. */
+/** A smaller difference of two clocks does no harm to a lease. */
 const HARMLESS_MS = 100;
 
 async function readingOf(node: RedisNode, clock: Clock): Promise<Reading> {
@@ -103,7 +103,7 @@ async function readingOf(node: RedisNode, clock: Clock): Promise<Reading> {
   return { least: time - clock.now(), most: time - sent };
 }
 
-/** Finds primaries of a Cluster whose clocks differ: when a slot moves, its leases and tokens meet another clock. */
+/** Finds primaries of a Cluster whose clocks differ: if a slot moves, another clock decides about its leases and tokens. */
 export function clocksApart(readings: readonly Reading[]): Finding | undefined {
   if (readings.length < 2) return undefined;
   const apart = mostOf(readings.map(({ least }) => least)) - leastOf(readings.map(({ most }) => most));

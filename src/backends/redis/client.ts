@@ -25,7 +25,7 @@ export type RedisClient =
   | GlideLike
   | BunRedisLike;
 
-/** The methods that tell each kind of client from all later ones. */
+/** The kinds of clients. A client is of the first kind whose methods (`can`) it has. */
 const KINDS: readonly { readonly can: readonly string[]; over(client: never): Port }[] = [
   { can: ['evalsha', 'eval', 'call', 'nodes'], over: overIoredisCluster },
   { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
@@ -39,7 +39,7 @@ const KINDS: readonly { readonly can: readonly string[]; over(client: never): Po
   { can: ['customCommand', 'invokeScript', 'close'], over: overGlide },
 ];
 
-/** Clients of which no port can be made, each with the reason. */
+/** Kinds of clients that cannot be used, each with the reason. */
 const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[] = [
   {
     can: ['execute', 'sendCommand', 'connect'],
@@ -52,8 +52,8 @@ const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[
 ];
 
 /**
- * node-redis emits `error` for a broken connection, which ends the process if nobody listens; ioredis only prints it. The calls that fail
- * report it, too.
+ * Adds a listener for errors if there is none: otherwise the `error` of node-redis for a broken connection ends the process. ioredis only prints it.
+ * The calls that fail report it, too.
  */
 function withErrorListener<C extends object>(over: (client: C) => Port): (client: C) => Port {
   return (client) => {

@@ -84,7 +84,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
   const primaryOf = (slot: number): string | undefined => client.slots[slot]?.[0];
   return {
     get ended() {
-      // In ioredis 6.0 the status 'close' follows 'end' if the owner closed the client. A command that is sent then waits for ever.
+      // In ioredis 6.0 the status 'close' follows 'end' if the owner closed the client. A command that is sent after that waits for ever.
       const closed = client.status === 'close' && (client as { manuallyClosing?: unknown }).manuallyClosing === true;
       return closed || client.status === 'end';
     },
@@ -93,7 +93,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     onResend: (again) => connections(client, again, '-node'),
     ...overCluster<IoredisLike>({
       primaryOf,
-      // The slots name the primaries, since the client forgets a node as soon as its connection is lost.
+      // Reads the primaries from the slots, since the client forgets a node as soon as its connection is lost.
       primaries: () => [...new Set(Array.from({ length: SLOTS }, (_, slot) => primaryOf(slot)))],
       reached: () => client.nodes('master').map(addressOf),
       clientOf: (address) => {
@@ -140,7 +140,7 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
       clientOf: (address) => {
         const node = client.masters.find((known) => known.address === address);
         if (!node) throw new Error('the client knows no such primary now');
-        return client.nodeClient(node as never); // before 5.11 it is the connected client itself, not a promise of it
+        return client.nodeClient(node as never); // before 5.11 this gives the connected client itself, no promise
       },
       send: (node, args) => node.sendCommand(args),
       connect: (node, over, lost) => connectionOver(node, over, lost, client._keyPrefix),

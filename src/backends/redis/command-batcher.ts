@@ -1,7 +1,7 @@
 import { isReply } from './errors.ts';
 import type { Script } from './scripts.generated.ts';
 
-/** The most commands under way at once: the server works on one while the client reads and writes the others. */
+/** The number of commands to have under way at once: the server works on one while the client reads and writes the others. */
 const MAX_COMMANDS = 3;
 
 /** The key and the arguments of one request. One script may answer many requests. */
@@ -10,7 +10,7 @@ export interface Request {
   readonly args: readonly string[];
 }
 
-/** The servers that run scripts. They reject, and never throw. */
+/** The servers that run scripts. Each error is a rejection; no method throws. */
 export interface ScriptServers {
   /** The number of commands that are under way, of all senders. */
   readonly commands: number;
@@ -25,13 +25,13 @@ interface PendingRequest extends Request {
 }
 
 /**
- * Collects the requests of one turn of the event loop and sends them in few commands, since a command costs client and server many times
- * what a lock costs. A request waits only for the end of its turn. It is sent at once if no command is under way, or if one is and the last
- * turn had one request: then there are no other requests to share a command with.
+ * Collects the requests of one turn of the event loop and sends them in few commands, since a command costs client and server many times what a lock
+ * costs. A request waits at most for the end of its turn. It is sent at once if no command is under way, or if one is and the last flush had one
+ * request: then hardly any other request would share the command.
  */
 export class CommandBatcher {
   #pending: PendingRequest[] = [];
-  /** Whether the last turn whose end was waited for had several requests. */
+  /** Whether the last flush had several requests. */
   #hadSeveral = false;
   readonly #most: number;
   readonly #servers: ScriptServers;
@@ -54,7 +54,7 @@ export class CommandBatcher {
       return this.#servers.askOne(this.#script, request);
     return new Promise((resolve, reject) => {
       this.#pending.push({ ...request, resolve, reject });
-      // The flush runs after all calls that the last reply caused.
+      // `nextTick` runs the flush after all calls that the last reply caused.
       if (this.#pending.length === 1) process.nextTick(this.#flush);
     });
   }
@@ -88,7 +88,7 @@ export class CommandBatcher {
 }
 
 /**
- * Gives how many of `count` requests go into one command. With one command for all, client and server would work by turns. With a few commands,
+ * Gives how many of `count` requests go into one command. With one command for all, client and server would wait for each other. With a few commands,
  * the server works on one while the client handles the answer to another.
  */
 export function shareOf(count: number, underWay: number, most: number): number {

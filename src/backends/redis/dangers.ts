@@ -3,7 +3,7 @@ import type { Danger } from '../shared/danger.ts';
 import type { RedisNode } from './port.ts';
 import { fieldsOf, settingsOf, whyUnsupported } from './server-info.ts';
 
-/** The facts that a server gives about itself: the fields of INFO, and the settings of CONFIG GET if the user may ask for them. */
+/** The fields of INFO; the settings of CONFIG GET, if the user may ask for them; and the number of replicas that each grant waits for. */
 interface ServerFacts {
   readonly info: ReadonlyMap<string, string>;
   readonly config: ReadonlyMap<string, string>;
@@ -23,7 +23,7 @@ export async function factsOf(node: RedisNode, acknowledge: number): Promise<Ser
   return { info, config, acknowledge };
 }
 
-/** The server's own default. */
+/** The default of `min-replicas-max-lag`. */
 const MAX_LAG_SECONDS = 10;
 
 export const TOO_FEW_REPLICAS = 'too-few-replicas';

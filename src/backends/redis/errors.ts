@@ -29,9 +29,9 @@ function codeOf(message: string): string | undefined {
 }
 
 /**
- * Says what the error of a command means. It is a LockError if the command surely had no effect, and a repetition will have none. Other errors (a
- * broken connection, a passed limit, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and the
- * outcome stays unknown.
+ * Gives what the error of a command means: a LockError if the command surely had no effect, and a repetition will have none. Other errors (a broken
+ * connection, a passed limit, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and the outcome stays
+ * unknown.
  */
 export function meaning(error: unknown, act: string, key?: string, backend = 'redis'): unknown {
   if (isLockError(error)) return error;
@@ -47,8 +47,8 @@ export function meaning(error: unknown, act: string, key?: string, backend = 're
 }
 
 /**
- * ioredis attaches the command and its arguments to the error, and a server repeats the beginning of a command that it does not know. Both
- * may contain ids, which are secrets.
+ * Copies an error without ids, which are secrets. ioredis attaches the command and its arguments to the error, and a server repeats the beginning of
+ * a command that it does not know.
  */
 function withoutSecrets(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));

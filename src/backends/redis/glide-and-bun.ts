@@ -1,7 +1,7 @@
 import { rawServer } from './node-redis.ts';
 import { listenLater, noReplicas, type Port } from './port.ts';
 
-/** The part that holdfast uses of `RedisClient` of Bun, which also is `Bun.redis`. */
+/** The part of Bun's `RedisClient` that holdfast uses. `Bun.redis` is one, too. */
 export interface BunRedisLike {
   onclose: ((error: Error) => void) | null;
   send(command: string, args: string[]): Promise<unknown>;
@@ -11,7 +11,7 @@ export interface BunRedisLike {
   close(): void;
 }
 
-/** Bun reports only the end of a connection. So the restart of a server is not noticed. */
+/** Bun reports the end of a connection, but no new connection. So the restart of a server is not noticed. */
 export function overBunRedis(client: BunRedisLike): Port {
   return {
     ...rawServer(undefined, ([name, ...args]) => client.send(name!, args)),
@@ -28,7 +28,7 @@ export function overBunRedis(client: BunRedisLike): Port {
           };
           own.onclose = () => {
             if (!over) lost();
-            // Otherwise it would connect again by itself.
+            // Otherwise Bun would connect again by itself.
             hangUp();
           };
           return { ready: own.subscribe(channel, (message) => onMessage(message)).then(() => {}), hangUp };
@@ -56,10 +56,10 @@ interface GlideClass {
   createClient(settings: object): Promise<GlideLike>;
 }
 
-/** The kind of subscription that names a channel exactly. */
+/** The number by which GLIDE means a subscription to exact channel names. */
 const EXACT = 0;
 
-/** GLIDE replaces some codes of the server by its own. */
+/** GLIDE replaces some codes of the server by names of its own. */
 const CODES: Readonly<Record<string, string>> = {
   NoScriptError: 'NOSCRIPT',
   ReadOnly: 'READONLY',
@@ -71,10 +71,7 @@ const CODES: Readonly<Record<string, string>> = {
 };
 const SIGNALLED = /^An error was signalled by the server: - (\w+): ?/;
 
-/**
- * GLIDE connects again by itself, also where it listens, and does not report that. Waiters that missed a message meanwhile ask again after a
- * while.
- */
+/** GLIDE reconnects by itself, its listening connections too, and does not report that. Waiters that missed a message ask again after a while. */
 export function overGlide(client: GlideLike): Port {
   const send = (args: string[]): Promise<unknown> => client.customCommand(args).catch(rethrow);
   return {
@@ -94,7 +91,7 @@ export function overGlide(client: GlideLike): Port {
 function like(client: GlideLike, channel: string, callback: (message: Message) => void): Promise<GlideLike> {
   const { config } = client as unknown as { readonly config: object };
   const pubsubSubscriptions = { channelsAndPatterns: { [EXACT]: new Set([channel]) }, callback };
-  // The application may read its replies as bytes, so messages may be bytes, too. Its own subscriptions are left out.
+  // The configuration may ask for replies as bytes, so messages may be bytes, too. Our subscription replaces those of the application.
   return (client.constructor as unknown as GlideClass).createClient({ ...config, pubsubSubscriptions });
 }
 

@@ -8,9 +8,7 @@ import { encode, type Shards, valueKeyOf } from './server.ts';
 import { isFailure, US_PER_MS } from './wire.ts';
 
 const KEYS_PER_SCAN = '1000';
-/**
- * The number of keys that one script looks at. That takes far less than a millisecond if nobody holds them, and about two if each is held.
- */
+/** The number of keys that one script looks at: far less than 1 ms if all are free, about 2 ms if all are held. */
 const KEYS_PER_SCRIPT = 500;
 const QUEUES_AT_ONCE = 50;
 
@@ -80,7 +78,7 @@ export class Listings {
     return found;
   }
 
-  /** Does the same in a Cluster, where a script may not name keys of several slots: by commands that are sent together. */
+  /** Finds the keys that are not free in a Cluster, where a script may not name keys of several slots: by one GET per key, all sent together. */
   async #findOneByOne(names: readonly string[]): Promise<TakenKey[]> {
     const values = await Promise.all(
       names.map((name) => this.#shards.command('inspect', 'GET', [this.#shards.keyOf(name)])),
@@ -119,7 +117,7 @@ export class Listings {
 
 const ENTRY = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
 
-/** Reads a claim of lua/inspect.lua. @param now the time of the engine, µs */
+/** Reads a claim as lua/inspect.lua gives it. @param now the time of the engine, µs */
 function readEntry(key: string, now: string, row: string): Omit<QueueEntry, 'position'> {
   const [, held, token, expiry, units, capacity, label] = ENTRY.exec(row)!;
   return {
@@ -129,19 +127,19 @@ function readEntry(key: string, now: string, row: string): Omit<QueueEntry, 'pos
     units: Number(units),
     capacity: Number(capacity),
     label: label!,
-    // A token is the time of its grant, or just after it.
+    // A token is about the time at which its claim joined the queue.
     since: Math.max(0, Number(now) - Number(token)) / US_PER_MS,
     remaining: (Number(expiry) - Number(now)) / US_PER_MS,
   };
 }
 
-/** Sorts the holders before the waiters, even if a quorum raised the token of a holder. */
+/** Sorts the holders before the waiters: a quorum may have raised the token of a holder above those of waiters. */
 const inOrder = (entries: readonly Omit<QueueEntry, 'position'>[]): QueueEntry[] =>
   [...entries]
     .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.token - b.token))
     .map((entry, position) => ({ ...entry, position }));
 
-/** Gives the name behind a lock's key, or undefined for any other key. */
+/** Gives the name of the lock that has this key, or undefined for any other key. */
 export function nameOf(prefix: string, key: string): string | undefined {
   const start = `${prefix}:{`;
   if (!key.startsWith(start) || !key.endsWith('}')) return undefined;

@@ -9,7 +9,7 @@ export interface IoredisSender {
   call(command: string, ...args: string[]): Promise<unknown>;
 }
 
-/** The part that holdfast uses of an ioredis client, also of one that finds its server by sentinels. */
+/** The part of an ioredis client that holdfast uses, with or without sentinels. */
 export interface IoredisLike extends IoredisSender {
   readonly status: string;
   readonly options?: {
@@ -35,7 +35,7 @@ interface IoredisOwn extends IoredisSender {
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
-/** The options of our own connections. They make no ready check (it needs the right to INFO), send nothing again, and never reconnect. */
+/** Options of our own connections: no ready check, which needs the right to INFO; no command is sent again; no reconnection. */
 const OURS = {
   lazyConnect: true,
   enableReadyCheck: false,
@@ -43,13 +43,13 @@ const OURS = {
   enableAutoPipelining: false,
   retryStrategy: null,
   reconnectOnError: null,
-  // A listener sends nothing by itself. Without probes a middlebox may drop its connection unnoticed.
+  // A listener sends nothing by itself. Without TCP probes (after 5,000 ms) a middlebox may drop its connection unnoticed.
   keepAlive: 5_000,
-  // A server that stopped answering keeps its connections open. Without this the listener would not notice the fail-over of the sentinels.
+  // A server that hangs keeps its connections open. Without this option the listener would not notice that the sentinels chose a new primary.
   failoverDetector: true,
 };
 
-/** @param chosen the database of the client; undefined where every connection is in the right one */
+/** @param chosen the database of the client; undefined if every connection is surely in the right one */
 export function commandsOf(client: IoredisSender, chosen?: ChosenDatabase): OwnConnection {
   const runner =
     (name: 'evalsha' | 'eval'): OwnConnection['evalSha'] =>
@@ -68,8 +68,8 @@ export function commandsOf(client: IoredisSender, chosen?: ChosenDatabase): OwnC
 }
 
 /**
- * Sends each command at once, over a client that collects commands in pipelines of its own. It sends each pipeline after the answer to the last,
- * so a slow command of the application would delay a renewal. `CommandBatcher` decides what goes together.
+ * Sends each command at once over a client that collects commands in pipelines (`enableAutoPipelining`). Such a client sends a pipeline only after
+ * the answer to the last one, so a slow command of the application would delay a renewal. `CommandBatcher` collects our requests.
  */
 const directly = (client: IoredisLike): IoredisSender => {
   const direct = (name: string): Builtin => client.createBuiltinCommand!(name).string.bind(client);
@@ -101,8 +101,8 @@ export function overIoredis(client: IoredisLike): Port {
 }
 
 /**
- * @param kind `sharded`: the channel belongs to a slot, and `lost` is called, too, when the slot moves. `keys`: the channel names changed keys, by
- * RESP2, since ioredis passes on no pushes; `ready` resolves to the id of the connection
+ * @param kind `sharded`: the channel belongs to a slot, and a move of the slot calls `lost`, too. `keys`: messages name changed keys, by RESP2, since
+ * ioredis passes on no pushes; `ready` resolves to the id of the connection
  */
 export function listenOver(
   client: IoredisLike,
@@ -116,7 +116,7 @@ export function listenOver(
   listener.on('end', lost);
   if (sharded) {
     listener.on('moved', lost); // the server ended the subscription, because another server has the slot now
-    listener.on('error', lost); // before ioredis 6 it emits an error instead, because no command waits for that reply
+    listener.on('error', lost); // ioredis before 6 emits an error instead, because no command waits for that reply
   }
   listener.on(sharded ? 'smessage' : 'message', (_channel, message) => onMessage(String(message)));
   const hangUp = hangUpOf(listener, () => listener.disconnect());
@@ -128,7 +128,7 @@ export function listenOver(
   return { ready: listener.connect().then(subscribe), hangUp };
 }
 
-/** @param keyPrefix the prefix of a Cluster, whose nodes have none of their own */
+/** @param keyPrefix the prefix of the Cluster's client, since the client of a node has none */
 export async function connectionOver(
   client: IoredisLike,
   over: AbortSignal,
@@ -158,12 +158,12 @@ interface Selecting {
 }
 
 /**
- * The database that the user of a client chose. If the server refuses its `SELECT`, ioredis (6.0) goes on in database 0, at every new
- * connection. So the first call on each connection waits for a `SELECT` of ours. Database 0 needs none, since a new connection is in it.
+ * Makes sure that calls run in the database that the user of a client chose. If the server refuses the `SELECT` of a new connection, ioredis (6.0)
+ * goes on in database 0. So the first call on each connection waits for a `SELECT` of ours. Database 0 needs none, since new connections are in it.
  */
 class ChosenDatabase {
   readonly #client: IoredisSender & Selecting;
-  /** The connection that is surely in its database. */
+  /** The last connection whose database is certain, and that database. */
   #confirmed: { readonly stream: unknown; readonly database: number } | undefined;
   #asking: Promise<void> | undefined;
 
@@ -171,13 +171,13 @@ class ChosenDatabase {
     this.#client = client as IoredisSender & Selecting;
   }
 
-  /** The database that `select()` chose last, or that of the options. */
+  /** The database that `select()` chose last, else the one in the options. */
   get number(): number {
     const { prevCondition, condition, options } = this.#client;
     return (prevCondition ?? condition)?.select ?? options?.db ?? 0;
   }
 
-  /** Makes a call in this database, or not at all. */
+  /** Makes a call in the chosen database. Rejects if that is not certain. */
   async within<T>(call: () => Promise<T>): Promise<T> {
     const database = this.number;
     if (!this.#isConfirmed(database)) await this.#makeSure();

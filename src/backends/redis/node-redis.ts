@@ -55,8 +55,8 @@ export function raw(
 }
 
 /**
- * node-redis (6.3) leaves a connection whose `SELECT` is refused, but has sent the commands of its queue right after it. So a command is not
- * sent before the connection is ready, and an answer does not count if the connection is no longer ready by then.
+ * If `SELECT` is refused, node-redis (6.3) ends the connection, but it has sent the queued commands right after `SELECT`. So no command is sent
+ * before the connection is ready, and an answer does not count if the connection is no longer ready.
  */
 const nodeRedisDatabase = (client: object): (<T>(call: () => Promise<T>) => Promise<T>) => {
   const { options } = client as { readonly options?: { readonly database?: number | undefined } | undefined };
@@ -85,13 +85,13 @@ export const rawServer = (
   nodes: () => [{ command: (...args) => send(args) }],
 });
 
-/** The shortest time between two `QUIT`s: there may be no new primary yet. */
+/** The shortest time between two `QUIT`s, ms: there may be no new primary yet. */
 const LEAVE_PAUSE_MS = 1_000;
 
 /**
- * A demoted primary keeps its connections, though its name or address may lead to the new primary. node-redis has nothing like
- * `reconnectOnError` of ioredis, but connects again when the server ends the connection. The server does that after `QUIT`, which every user may
- * send, and after it has answered all earlier commands.
+ * A demoted primary keeps its connections, though its name or address may lead to the new primary. node-redis has no `reconnectOnError` as ioredis
+ * has, but connects again when the server ends the connection. After `QUIT`, which every user may send, the server answers all earlier commands and
+ * ends the connection.
  * @returns a function to call with each error that comes as an answer
  */
 export function leavingDemoted(client: Pick<NodeRedisLike, 'options' | 'sendCommand'>): (error: unknown) => void {
@@ -127,8 +127,8 @@ export function overNodeRedis(client: NodeRedisLike): Port {
 }
 
 /**
- * @param kind `sharded`: the channel belongs to a slot, and `lost` is called, too, when the slot moves. `keys`: the channel names changed keys, as
- * a list, or null for all keys; `ready` resolves to the id of the connection
+ * @param kind `sharded`: the channel belongs to a slot, and a move of the slot calls `lost`, too. `keys`: messages name changed keys, as a list, or
+ * null for all keys; `ready` resolves to the id of the connection
  */
 export function listenOver(
   client: NodeRedisLike,
@@ -138,7 +138,7 @@ export function listenOver(
   kind?: 'sharded' | 'keys',
 ): Listening<string> {
   const resp2 = kind === 'keys' ? { RESP: 2, emitInvalidate: false, maintNotifications: 'disabled' } : {};
-  // A listener may be silent for long, and `socketTimeout` would end it each time.
+  // A listener may be silent for long, and `socketTimeout` would end its connection.
   const listener = duplicate(client, lost, { socketTimeout: undefined }, resp2);
   // The server ended the subscription, because another server has the slot now.
   if (kind === 'sharded') listener.on('sharded-channel-moved', lost);
@@ -166,12 +166,12 @@ function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {},
     clientSideCache: undefined,
     socket: { ...client.options?.socket, ...socket, reconnectStrategy: false },
   });
-  // An error after which the connection is closed is its end, since it never reconnects. The event 'terminated' is new in node-redis 6.3.
+  // If an error closes the connection, that is its end, since it never reconnects. Only node-redis 6.3 and newer have the event 'terminated'.
   own.on('error', () => own.isOpen || lost());
   return own;
 }
 
-/** @param keyPrefix the prefix of the client; the nodes of a Cluster have none */
+/** @param keyPrefix the prefix of the client, or of the Cluster's client, since the client of a node has none */
 export async function connectionOver(
   client: NodeRedisLike,
   over: AbortSignal,

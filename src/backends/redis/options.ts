@@ -18,16 +18,16 @@ const KNOWN_REPLICAS = namesOf<NonNullable<RedisOptions['replicas']>>({ acknowle
 export interface RedisOptions {
   /** The beginning of all keys and channels; default `holdfast`. */
   readonly prefix?: string;
-  /** Wait for replicas: a grant is shown, and a renewal counts, only when they have it. By default nobody waits for them. */
+  /** Waits for replicas: a grant or a renewal counts only when they have it. By default nothing waits for replicas. */
   readonly replicas?: {
-    /** The number of replicas that must have it: 1 to 100. */
+    /** The number of replicas that must have each grant and renewal: 1 to 100. */
     readonly acknowledge: number;
-    /** The time that they have for it: 1 ms to 1 s; default 50 ms. */
+    /** The time in which the replicas must acknowledge: 1 ms to 1 s; default 50 ms. */
     readonly within?: Duration;
   };
   /**
-   * How long a key that nobody uses keeps its last token: 1 s to a day; default 5 min. Later it begins at the server's clock,
-   * which is above all it gave, unless that was set back by more than the key was idle. An idle key takes about 170 bytes.
+   * How long a key that nobody uses keeps its last token: 1 s to a day; default 5 min. After that, the next token is the server's time. It is above
+   * all earlier tokens, unless the clock was set back by more than the key was idle. An idle key takes about 170 bytes.
    */
   readonly remember?: Duration;
   /** Time and randomness; the machine's by default. */
@@ -37,11 +37,11 @@ export interface RedisOptions {
 export interface Acknowledgement {
   /** The number of replicas that must have a grant before it counts. */
   readonly count: number;
-  /** The time that they have for it, ms. */
+  /** The time in which the replicas must acknowledge, ms. */
   readonly within: number;
 }
 
-/** The options after the checks, with all defaults, in ms. */
+/** The options after the checks, with all defaults. Durations are in ms. */
 export interface ResolvedRedisOptions {
   readonly prefix: string;
   readonly clock: Clock;
@@ -67,7 +67,7 @@ function acknowledgementOf(replicas: RedisOptions['replicas']): Acknowledgement 
   if (!Number.isInteger(acknowledge) || acknowledge < 1 || acknowledge > 100) {
     throw invalid(`replicas.acknowledge is ${acknowledge}; it must be a whole number from 1 to 100`);
   }
-  // To WAIT, 0 ms means no limit at all, so `within` is at least 1.
+  // For the command WAIT, 0 ms means no limit, so `within` is at least 1.
   return {
     count: acknowledge,
     within: Math.ceil(milliseconds(within ?? 50, 'replicas.within', { min: 1, max: 1_000 })),

@@ -3,46 +3,43 @@ import { LockError } from '../../core/index.ts';
 /** The part of a client library that this backend needs. */
 export interface Port {
   /**
-   * Opens one more connection like the client's, to the server that has a slot. It never reconnects, and ends with the signal; `onLoss` is
-   * called when it ends without that.
+   * Opens one more connection like the client's, to the server that has a slot. The connection never reconnects, and ends when `over` is aborted. If
+   * it ends otherwise, calls `onLoss`.
    */
   ownConnection(slot: number, over: AbortSignal, onLoss: () => void): Promise<OwnConnection>;
-  /** Whether the owner has ended the client: then it sends nothing any more. */
+  /** Whether the owner has ended the client, which then sends nothing any more. */
   readonly ended: boolean;
-  /** The prefix that the client puts before every key that it sends. It does not add or remove it in answers. */
+  /** The prefix that the client puts before every key that it sends. Keys in answers keep the prefix. */
   readonly keyPrefix: string;
   /**
    * Whether the client is of a Redis Cluster. In a Cluster the keys of one command must share a slot, and a server does not know whether a
    * message reached a listener at another node.
    */
   readonly cluster: boolean;
-  /** Names the server that has a slot now, as far as the client knows; constant where there is one. */
+  /** Names the server that has a slot now, as far as the client knows; always the same if there is one server. */
   nodeOf(slot: number): string;
-  /** Runs a script that the server knows. Rejects with NOSCRIPT if the server does not (restart, fail-over, SCRIPT FLUSH). */
+  /** Runs a script by its hash. Rejects with NOSCRIPT if the server does not know the script (restart, fail-over, SCRIPT FLUSH). */
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Runs a script and makes it known to the server that ran it. */
   eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  /** Sends a command whose keys come before its other arguments. Several keys share a slot. */
+  /** Sends a command whose keys come before its other arguments. Several keys must share a slot. */
   command(name: string, keys: readonly string[], ...args: string[]): Promise<unknown>;
   nodes(): readonly RedisNode[];
-  /**
-   * Calls back at each new connection to the one server, before anything is answered on it. The function that it returns
-   * ends that.
-   */
+  /** Calls back at each new connection to the one server, before any answer comes over it. The returned function ends that. */
   onConnection?(again: () => void): () => void;
-  /** Calls back when the client may send an unanswered request again. Undefined if it never does. The function that it returns ends that. */
+  /** Calls back when the client may send unanswered requests again. The returned function ends that. Undefined if the client never does it. */
   onResend?(again: () => void): () => void;
-  /** Opens one more connection like the client's, which subscribes to one channel. It never reconnects; `lost` is called once when it ends. */
+  /** Opens one more connection like the client's, which subscribes to one channel. The connection never reconnects; its end calls `lost` once. */
   listen(channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /**
-   * Does the same for a sharded channel, over a connection to the server that has its slot. Only that server and its replicas pass on the
-   * messages. `lost` is called, too, when the slot moves. Undefined if the library cannot do that.
+   * Listens to a sharded channel, over a connection to the server that has its slot. Only that server and its replicas pass on the messages. A move
+   * of the slot calls `lost`, too. Undefined if the library cannot do that.
    */
   listenAt?(slot: number, channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /**
-   * Opens one more connection like the client's, to the server that has a slot, and resolves to the id of the connection. Another connection
-   * names this id in `CLIENT TRACKING`. Then `onKey` is called for each key that was read over that other connection and has changed since;
-   * '' stands for all keys. Undefined if the library cannot do that.
+   * Opens one more connection like the client's, to the server that has a slot, and resolves to the id of the connection. Another connection names
+   * this id in `CLIENT TRACKING`. Then `onKey` is called for each key that was read over that other connection and has changed since; '' means all
+   * keys. Undefined if the library cannot do that.
    */
   listenForKeys?(slot: number, onKey: (key: string) => void, lost: () => void): Listening<string>;
 }
@@ -59,7 +56,7 @@ function crc16(bytes: Uint8Array): number {
   return crc;
 }
 
-/** Gives the slot of a key in a Redis Cluster. If there is text in the first pair of braces, it alone decides the slot. */
+/** Gives the slot of a key in a Redis Cluster. If there is text in the first pair of braces, that text alone decides. */
 export function slotOf(key: string): number {
   const open = key.indexOf('{');
   const close = key.indexOf('}', open + 1);
@@ -67,10 +64,10 @@ export function slotOf(key: string): number {
   return crc16(new TextEncoder().encode(tag)) % SLOTS;
 }
 
-/** The channel on which a server names changed keys to a connection of RESP2. One of RESP3 gets them as pushes. */
+/** The channel on which a server names changed keys to a connection of RESP2. A connection of RESP3 gets them as pushes. */
 export const CHANGED_KEYS = '__redis__:invalidate';
 
-/** A connection of our own to one server. Commands keep their order on it, and after its end all fail. */
+/** A connection of our own to one server. It keeps the order of commands. After its end all commands fail. */
 export type OwnConnection = Pick<Port, 'evalSha' | 'eval' | 'command'>;
 
 /** One server. It takes commands that are about the server and not about a key. */
@@ -91,7 +88,7 @@ export const noReplicas = (client: string): LockError =>
     { backend: 'redis' },
   );
 
-/** Listens over a client that is still being opened. @param unused ends a client that is open only after `hangUp` was called */
+/** Listens over a client that is still being opened. @param unused ends the client if `hangUp` was called before it was open */
 export function listenLater<C, T>(
   opening: Promise<C>,
   listen: (client: C) => Listening<T>,
@@ -117,9 +114,9 @@ export function listenLater<C, T>(
 
 /** Gives a function that ends a connection of ours in any of its states. */
 export function hangUpOf(own: { on(event: string, listener: () => void): unknown }, end: () => void): () => void {
-  own.on('error', () => {}); // the connection ends next, and commands on it fail
+  own.on('error', () => {}); // after an error the connection ends, and its commands fail
   let over = false;
-  // node-redis 6.3 goes on connecting if it is ended meanwhile. ioredis 6.0 behind sentinels keeps its connections to the sentinels.
+  // If ended while connecting, node-redis 6.3 goes on, and ioredis 6.0 behind sentinels keeps its connections to them. So `end` is called again.
   own.on('connect', () => over && end());
   return () => {
     over = true;
@@ -138,10 +135,10 @@ interface ClientListener {
   readonly call: () => void;
 }
 
-/** The listener of each client, by event. With a listener for each backend, Node would warn of a leak when many backends share a client. */
+/** One listener for each client and event. If each backend added its own, Node would warn of a leak when many backends share a client. */
 const listeners: Record<string, WeakMap<object, ClientListener>> = {};
 
-/** Calls back at each event of a client: by default at each new connection. */
+/** Calls back at each event of a client, by default at each new connection. The returned function ends that. */
 export function connections<E extends string = 'connect'>(
   client: Emitter<E>,
   again: () => void,

@@ -8,8 +8,8 @@ import { readFreed, releaseArgs } from './wire.ts';
 const NO_CLAIM = '-';
 
 /**
- * Finishes the releases whose queue is too long for one script, which has to skip dead claims and to admit readers. If that fails, or this
- * process ends, the next request for the key continues the work.
+ * Evicts, and finishes releases in queues that are too long for one script, which has to skip dead claims and to admit readers. If that fails, or
+ * this process ends, the next request for the key continues the work.
  */
 export class Releases {
   readonly #shards: Shards;
@@ -22,8 +22,9 @@ export class Releases {
   }
 
   /**
-   * Says what a release did that was sent twice and found no claim. A server that still knows the key has lost no data, so the first one
-   * freed the claim.
+   * Decides what a release did that may have been sent twice and found no claim. A server that still knows the key has lost no data, so the first
+   * release freed the claim.
+   * @throws Error if the key is gone: the effect is unknown
    */
   async freedBefore(key: string): Promise<true> {
     return (await this.#shards.find({ key })) === null ? unknownEffect() : true;
@@ -56,7 +57,7 @@ export class Releases {
     try {
       while (!this.#closed && readFreed(await this.#shards.askOne(RELEASE, request)).more);
     } finally {
-      this.#unfinished.delete(key); // in the turn of the last answer: later, `finish` would skip a key that has new work by then
+      this.#unfinished.delete(key); // at once after the last answer: later, `finish` could skip a key that has new work by then
     }
   }
 

@@ -3,10 +3,13 @@ import { parts } from './command-batcher.ts';
 import type { KeyedServer } from './server.ts';
 import { readRenewal } from './wire.ts';
 
-/** The most holds that one command renews. The script skips some if they take too long. */
+/** The most holds that one command renews. The script renews only some holds in queues; the rest are sent again. */
 const MAX_BATCH = 250;
 
-/** Gives the time that a node may take for a batch, ms: less than core gives to all of them, which is a third of their shortest ttl. */
+/**
+ * Gives the time that a node of a Cluster may take for a batch, ms: a quarter of the shortest ttl. Core gives all batches together a third of that
+ * ttl.
+ */
 const timeoutOf = (claims: readonly Claim[]): number =>
   leastOf(
     claims.map(({ ttl }) => ttl),
@@ -14,8 +17,8 @@ const timeoutOf = (claims: readonly Claim[]): number =>
   ) / 4;
 
 /**
- * Renews holds, those of one server together. In a Cluster a node that hangs does not delay the holds of other nodes.
- * @param ask renews a batch, and gives a reply for each
+ * Renews holds in batches, in a Cluster one slot per batch, so that a node that hangs does not delay the holds of other nodes.
+ * @param ask renews a batch, and gives a reply for each hold
  */
 export async function renewals(
   claims: readonly Claim[],

@@ -6,7 +6,7 @@ import type { OwnConnection } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { repliesTo, type Shards } from './server.ts';
 
-/** The time that a connection has to answer after the time for its replicas is over. Then the connection is given up. */
+/** How long a connection may be silent after the time for its replicas is over, ms. Then it is ended. */
 const SILENCE_MS = 1_500;
 
 interface ReplicaConnection {
@@ -15,8 +15,8 @@ interface ReplicaConnection {
 }
 
 /**
- * Asks on connections of its own, one per server, and waits there for replicas. WAIT counts only what the same connection wrote, and delays
- * all later commands on it. A connection never reconnects, since on a new connection WAIT would report success without the earlier writes.
+ * Asks over connections of its own, one per server, and waits there for replicas. WAIT counts only what its own connection wrote, and delays all
+ * later commands there. The connections never reconnect: on a new one, WAIT would report success although the replicas lack the earlier writes.
  */
 export class ReplicatedServers implements ScriptServers {
   commands = 0;
@@ -36,10 +36,7 @@ export class ReplicatedServers implements ScriptServers {
     return this.#wanted.count;
   }
 
-  /**
-   * Gives the answers. If too few replicas have a hold, an error stands in the place of its answer. It rejects when a server or its
-   * connection fails.
-   */
+  /** Gives one answer per request. If too few replicas have a hold, its answer is an error. Rejects when a server or its connection fails. */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
     if (this.#shards.port.ended) throw closedError(); // our own connection works on, but the ended client could not release the hold
     const slot = this.#shards.slotOf(requests[0]!.key);
@@ -69,7 +66,7 @@ export class ReplicatedServers implements ScriptServers {
 
   #open(node: string, slot: number): ReplicaConnection {
     const end = new AbortController();
-    // A server may end an idle connection (its `timeout`). Then the next request opens a new one.
+    // A server may end an idle connection (its setting `timeout`). Then the next request opens a new one.
     const opening = this.#shards.port.ownConnection(slot, end.signal, () => this.#forget(node, connection));
     const connection: ReplicaConnection = { opening, end };
     this.#connections.set(node, connection);

@@ -8,7 +8,7 @@ import { ATTEMPT, type Script } from './scripts.generated.ts';
 import { infosOf, refuseUnsupported } from './server-info.ts';
 import { attemptArgs, readAttempt } from './wire.ts';
 
-/** The server, or the servers of a Cluster, as one. */
+/** Sends scripts and commands to one server or to a Cluster. */
 export class Server {
   commands = 0;
   /** How often the client may have sent requests twice: ioredis sends again what a lost connection did not answer. */
@@ -21,13 +21,13 @@ export class Server {
     this.#unlisten = port.onResend?.(() => this.resends++);
   }
 
-  /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
+  /** Runs a script by its hash, or by its text if the server does not know the hash (restart, fail-over, SCRIPT FLUSH). */
   async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     if (this.port.ended) throw closedError();
     this.commands++;
     try {
       const reply = await this.port.evalSha(script.sha1, keys, args);
-      // The script runs when the transaction does, if ever.
+      // In MULTI the script runs only at EXEC, if ever.
       if (!Array.isArray(reply) && String(reply) === 'QUEUED')
         throw new Error('the client is in MULTI; give redis() a client of its own');
       return reply;
@@ -48,8 +48,8 @@ export class Server {
 
   /**
    * Gives the answer to a request that has an effect only the first time.
-   * @param did whether the request had an effect, by this answer
-   * @throws Error if it had none, and the client may have sent it twice: what the first one did is unknown
+   * @param did whether this answer says that the request had an effect
+   * @throws Error if the answer says no, and the client may have sent the request twice: the first one may have had the effect
    */
   async once<T>(ask: () => Promise<T>, did: (answer: T) => boolean): Promise<T> {
     const { resends } = this;
@@ -84,7 +84,7 @@ export abstract class KeyedServer extends Server {
     return this.port.nodeOf(this.slotOf(key));
   }
 
-  /** Gives the group of a request. One script may answer the requests of one group. Undefined means that it may answer any. */
+  /** Gives the group of a request: one script may answer requests of one group only. Undefined if a script may answer any requests. */
   get groupOf(): ((request: { readonly key: string }) => number) | undefined {
     return this.port.cluster ? ({ key }) => this.slotOf(key) : undefined;
   }
@@ -97,7 +97,7 @@ export function unknownEffect(): never {
 
 const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}': '%7D' };
 
-/** Encodes a name, so that its braces do not move the hash tag, and no two names become one. */
+/** Encodes a name, so that its braces do not move the hash tag, and no two names give one key. */
 export const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPES[char]!);
 
 /**
@@ -107,9 +107,9 @@ export const lockOf = (prefix: string, name: string): string =>
   `${prefix}:{${/[%{}]/.test(name) ? encode(name) : name}}`;
 
 /**
- * Gives the keys that a command names for these locks in a Cluster. To one server it names the locks alone, and the scripts derive the
- * other keys. A Cluster that moves a slot, key by key, refuses a command whose named keys are not all at one server (TRYAGAIN). Only that
- * keeps a script from a lock without its queue, which would look like a lock that nobody holds.
+ * Gives the keys of these locks that a command in a Cluster must name. To a single server a command names the locks alone, and the scripts derive the
+ * other keys. A Cluster moves a slot key by key, and meanwhile refuses a command whose named keys are not all at one server (TRYAGAIN). Otherwise a
+ * script could meet a lock without its queue, and take the lock for free.
  */
 function keysOf(locks: readonly string[], withValue = false): readonly string[] {
   const others = [':queue', ':claims', ...(withValue ? [valueKeyOf('')] : [])];
@@ -122,7 +122,7 @@ export const valueKeyOf = (lock: string): string => `${lock}:value`;
 /** Gives the key of a hint. A lock of the same name has other keys. */
 export const hintKeyOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:hint`;
 
-/** A script that answers many requests gives the reply to a single one without a list around it. */
+/** Gives the replies as a list. A script gives the reply to a single request without a list. */
 export const repliesTo = (requests: readonly Request[], reply: unknown): unknown[] =>
   requests.length === 1 ? [reply] : (reply as unknown[]);
 
@@ -145,7 +145,7 @@ export class Shards extends KeyedServer implements ScriptServers {
     this.remember = remember;
   }
 
-  /** Asks a server for its time. It sends an attempt that is already too late, which changes nothing, and whose answer has the time. */
+  /** Gives the server's time, ms. Sends an attempt that is already too late: it changes nothing, and the answer has the time. */
   async learnTime(key: string): Promise<number> {
     await this.#refuseUnsupported(key);
     const sent = this.clock.now();
@@ -156,8 +156,8 @@ export class Shards extends KeyedServer implements ScriptServers {
   }
 
   /**
-   * Gives the last moment at which the server may grant a claim that was sent at `sent`, after asking for the server's time. If the key moves
-   * meanwhile to a server whose clock is not known, this is 0, and that server answers that the claim is too late.
+   * Asks for the server's time, and gives the last moment at which it may grant a claim that was sent at `sent`, ms. If meanwhile the key moves to a
+   * server whose clock is not known, gives 0, and that server answers that the claim is too late.
    */
   async learnLimit({ key, within }: Pick<Claim, 'key' | 'within'>, sent: number): Promise<number> {
     await this.learnTime(key);
@@ -165,8 +165,8 @@ export class Shards extends KeyedServer implements ScriptServers {
   }
 
   /**
-   * Asks once which software the server is, and whether all names lead to one server. A user without the right to ask is not refused. A Cluster is
-   * not asked: a node might hang, and every script names all its keys there anyway.
+   * Asks once which software the server is, and whether all names lead to one server. If the user has no right to ask, refuses nothing. Does not ask
+   * a Cluster: a node might hang, and every script names all its keys there anyway.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   async #refuseUnsupported(key: string): Promise<void> {
@@ -174,7 +174,7 @@ export class Shards extends KeyedServer implements ScriptServers {
     this.#supported ??= infosOf(this.port, (end) => this.keyOf(key + end))
       .then(refuseUnsupported)
       .catch((error: unknown) => {
-        // The next call asks again: the server did not answer, or another server may answer by then.
+        // The next call asks again: either the server did not answer, or another server may answer by then.
         if (isLockError(error) || !isLockError(meaning(error, 'say which server it is'))) this.#supported = undefined;
         if (isLockError(error)) throw error;
       });

@@ -15,14 +15,14 @@ import { ASK, STORE } from './scripts.generated.ts';
 import { hintKeyOf, type Shards, valueKeyOf } from './server.ts';
 import { readAttempt, readValue, releaseArgs, US_PER_MS } from './wire.ts';
 
-/** An age above that of any value, µs. It is `ANY_AGE` of lua/values.lua. */
+/** The greatest age that a claim may accept, µs: every value is younger. Equals `ANY_AGE` of lua/values.lua. */
 const MAX_AGE_US = 1e16;
 /** The script `store` adds this to its reply if it stored the value. */
 const STORED = 4;
-/** The time for which an estimate of the server's clock is used: NTP slews a clock by up to 500 ppm, which is 5 ms by then. */
+/** How long an estimate of the server's clock is used, ms. NTP slews a clock by up to 500 ppm, which is 5 ms in this time. */
 const CLOCK_ESTIMATE_MS = 10_000;
 
-/** The values under the keys of locks, each in a key beside the lock, which expires. */
+/** Keeps the value of each lock in a key beside the lock. The key expires. */
 export class RedisValues implements Values {
   readonly #shards: Shards;
   readonly #listings: () => Promise<Listings>;
@@ -37,7 +37,7 @@ export class RedisValues implements Values {
       if (stored === null) return valueRecordOf(undefined, 0);
       const record = readRecord(String(stored), US_PER_MS);
       const now = this.#shards.clocks.of(key).lately(CLOCK_ESTIMATE_MS);
-      // The server drops the key when both the value and its attempts are over. So a key whose attempts count for longer may have an old value.
+      // The server drops the key when the value and its attempts are both over. So if the attempts count for longer, the value may be over already.
       const isDropped = record.counts <= record.until && record.until - record.at > MIN_VALUE_TTL_MS;
       if (now !== undefined && (isDropped || record.until <= now)) return valueRecordOf(record, now);
       return this.#shards.learnTime(key).then((time) => valueRecordOf(record, time));
@@ -56,7 +56,7 @@ export class RedisValues implements Values {
 
   /**
    * Makes an attempt of a claim that a value may answer.
-   * @param attempt the arguments of the attempt itself
+   * @param attempt the arguments of the script `attempt`
    * @returns the same as `readAttempt`
    */
   async ask(
@@ -81,7 +81,7 @@ export class RedisValues implements Values {
     return { attempt: { granted: false, value: storedValueIn(readValue(token, since, ends, text), time) }, time };
   }
 
-  /** Gives up a hold and stores a value. @param release the arguments of the release itself */
+  /** Stores a value and releases the hold. @param release the arguments of the script `release` */
   async store(key: string, release: readonly string[], value: NewValue): Promise<{ stored: boolean; reply: unknown }> {
     const { text, ttl, ageless } = value;
     const args = [...release, text, `${Math.ceil(ttl * US_PER_MS)}`, ageless ? '1' : '0'];

@@ -6,23 +6,23 @@ import { type Listening, type Port, slotOf } from './port.ts';
 import type { Shards } from './server.ts';
 import { readMessage } from './wire.ts';
 
-/** Stands for the server of the channel if the process needs only one. */
+/** The key in `#channels` if one channel serves all servers. */
 const ANY_NODE = '';
-/** The number of names that are tried until the slot of one is at the wanted server. */
+/** The most names that are tried to find one whose slot is at the wanted server. */
 const MAX_NAMES = 20_000;
 
 /**
- * The channels on which grants and evictions are sent to this process. With one server, one channel on one connection serves all keys. In a
- * Cluster an ordinary message goes to every node, so a hand-over would cost as many messages as there are nodes. So in a Cluster the
- * process has a sharded channel at each primary on whose keys it waits or has long holds, and only that primary and its replicas pass on
- * the messages. Sharded messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
+ * The channels on which grants and evictions are sent to this process. With one server, one channel on one connection serves all keys. In a Cluster
+ * an ordinary message goes to every node, so a hand-over would cost as many messages as there are nodes. So the process opens a sharded channel at
+ * each primary for whose keys it waits or has long holds. Only that primary and its replicas pass on the messages. Sharded messages:
+ * https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
  */
 export class WakeUps {
   readonly #shards: Shards;
   readonly #port: Port;
-  /** The claims that wait, and the holds that are notified of their eviction. */
+  /** The waiting claims, and the holds that wait for a message of their eviction. */
   readonly #waiting: BufferedClaims;
-  /** The channels by server, each with the last key of that server, and whether the last probe on the channel did not arrive. */
+  /** The channels by server. `key`: the last key used there. `undelivered`: the last probe on the channel did not arrive. */
   readonly #channels = new Map<string, { readonly channel: Channel; key: string; undelivered: boolean }>();
   /** Why ordinary messages are used in a Cluster. Undefined if sharded messages are used, or if there is one server. */
   whyOrdinary: string | undefined;
@@ -38,9 +38,9 @@ export class WakeUps {
   }
 
   /**
-   * Gives the channel on which a claim wants its grant, behind a sign. `!`: the channel is open at the only server. `*`: it is sharded. `?`: it is
-   * not open yet, or may be open at another node, so a server where nobody listens must not take the process for dead. If the key has
-   * moved to another server since the claim was watched, the channel of that server is opened.
+   * Gives the channel on which a claim wants its grant, with a sign before it. `!`: the channel is open at the only server. `*`: it is sharded. `?`:
+   * it is not open yet, or is open at another node, so a server without a listener must not take the process for dead. If the key has moved to
+   * another server since the claim was watched, opens the channel of that server.
    */
   channelOf({ key, id }: Claim): string {
     const channel = this.#channelAt(key);
@@ -49,7 +49,7 @@ export class WakeUps {
     return sign + channel.name;
   }
 
-  /** Watches at once if the channel is open. Rejects if the channel cannot be opened now; core then asks again and again. */
+  /** Watches at once if the channel is open, else opens it first. Rejects if that fails; core then calls again later. */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
     if (this.#channelAt(claim.key).isOpen) return this.#waiting.watchSince(claim, wake, age);
     return this.listen(claim.key).then(() => this.#waiting.watch(claim, wake));
@@ -59,7 +59,7 @@ export class WakeUps {
   async listen(key: string): Promise<void> {
     const channel = this.#channelAt(key);
     await channel.listen().catch((error: unknown) => {
-      // In the meantime sharded messages may have turned out to be impossible, so that another channel serves this key.
+      // Meanwhile sharded messages may have proved impossible. Then another channel serves this key.
       const other = this.#channelAt(key);
       if (other === channel) throw error;
       return other.listen();
@@ -88,7 +88,7 @@ export class WakeUps {
       node === ANY_NODE || this.#shards.nodeOf(claim.key) === node;
     let tried = 0;
     return {
-      // Gives a name whose slot is at this server. Each call gives a name with another slot, since the last slot may have moved.
+      // Gives a name whose slot is at this server, a new one at each call, since the slot of the last name may have moved.
       name: () => {
         for (const end = tried + MAX_NAMES; node !== ANY_NODE && tried < end; ) {
           const channel = `${name}:${tried++}`;
@@ -133,7 +133,7 @@ export class WakeUps {
     if ('evicted' in message) waiter.wake();
     else if ('grant' in message) waiter.wake(message.grant);
     else {
-      // If this process stood still, the message is old by now.
+      // If this process stood still, the value of an old message may have expired.
       const time = this.#shards.clocks.of(waiter.claim.key).in(0);
       waiter.wake(undefined, storedValueIn(message.value, time ?? Number.POSITIVE_INFINITY));
     }

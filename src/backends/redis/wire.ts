@@ -3,7 +3,7 @@ import { type Layout, layouts, NO_TOKEN } from './layout.ts';
 
 type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
 
-/** Makes a writer of texts of this layout. It pads a number with zeros to the width of its field. */
+/** Makes a function that writes texts of this layout, each number with zeros before it to the width of its field. */
 function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => string {
   const names = [...Object.keys(fixed), ...Object.keys(words)] as (keyof Fields<L>)[];
   const widths = names.map((name) => fixed[name as string] ?? 0);
@@ -17,12 +17,12 @@ function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => s
 const writeAttempt = writer(layouts.asked);
 const writeHold = writer(layouts.hold);
 
-/** µs in one ms: the unit of the scripts. */
+/** The number of µs in one ms. Scripts count in µs. */
 export const US_PER_MS = 1_000;
 
 /**
  * Gives the arguments of the script `attempt`.
- * @param notAfter the last moment at which the server may grant the claim, ms by the server's clock; with 0 it is always too late
+ * @param notAfter the last moment at which the server may grant the claim, ms by the server's clock; 0: the claim is always too late
  * @param remember ms for which a key that nobody uses keeps its last token
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
@@ -44,8 +44,8 @@ export function renewArgs(claim: Claim, remember: number): string[] {
 export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
 
 /**
- * Whether the reply to one request of a script is an error. By options of the client (`stringNumbers`, `typeMapping`) integers may be strings, and
- * strings buffers.
+ * Whether the reply to one request of a script is an error. Some options of the client (`stringNumbers`, `typeMapping`) make strings of integers, and
+ * buffers of strings.
  */
 export const isFailure = (reply: unknown): boolean => String(reply)[0] === '!';
 
@@ -66,7 +66,7 @@ export function readAttempt(
   return { attempt: { granted: true, token: BigInt(token!), tokenCount: Number(third), validFor }, time };
 }
 
-/** Reads a reply of the script `release` or `evict`. `more` says that the queue has more work than one script does. */
+/** Reads a reply of the script `release` or `evict`. `more`: the queue has more work than one script does. */
 export function readFreed(reply: unknown): { freed: boolean; more: boolean } {
   const text = String(reply);
   if (text[0] === '!') throw errorIn(text);
@@ -81,7 +81,7 @@ export function readRenewal(reply: unknown, ttl: number): Renewal | undefined {
   return text === '1' ? { validFor: ttl } : text === '0' ? 'gone' : 'unknown';
 }
 
-/** Reads a value as the scripts give it. @param since the time at which its age began, µs; `ends`: when it expires, µs */
+/** Reads a value as the scripts give it. @param since when its age began, µs @param ends when it expires, µs */
 export const readValue = (token: unknown, since: unknown, ends: unknown, text: unknown) => ({
   text: String(text),
   token: BigInt(String(token)),
@@ -89,7 +89,7 @@ export const readValue = (token: unknown, since: unknown, ends: unknown, text: u
   until: Number(ends) / US_PER_MS,
 });
 
-/** A message for one claim: its grant, a value, or that it was evicted. Without the value the claim has to ask. */
+/** A message for one claim: its grant, a value, or its eviction. If `value` is undefined, the claim has to ask for the value. */
 export type ClaimMessage = { readonly id: string } & (
   | { readonly grant: Grant }
   | { readonly value: ReturnType<typeof readValue> | undefined }

@@ -24,19 +24,16 @@ const NAME = 'redisson';
 
 /** Options of `redisson`. */
 export interface RedissonOptions {
-  /**
-   * Gives the name that a lock has for Redisson, by its name here, such as `` (name) => `orders:${name}` ``. By default it is the same. Two
-   * names must not become one.
-   */
+  /** Gives the name of a lock in Redisson, such as `` (name) => `orders:${name}` ``. Default: the name itself. Two names must not give one. */
   readonly key?: (name: string) => string;
   /**
-   * Mutexes are `RFencedLock`, whose counter gives the token, so Java and Node.js share one order of tokens. Default false: mutexes are `RLock`,
-   * and tokens order our holds only.
+   * Mutexes are `RFencedLock`, whose counter gives the token, so Java and Node.js share one order of tokens. Default false: mutexes are `RLock`, and
+   * tokens order our holds only.
    */
   readonly fenced?: boolean;
   /**
-   * Mutexes are `RFairLock`: they stand in its queue, and pass nobody there. Then `rwLock` is refused, and so is `fenced`, since such a lock has
-   * no counter. Default false: mutexes pass the queue, as an `RLock` does.
+   * Mutexes are `RFairLock`, and wait in its queue, in order. Then `rwLock` is refused, and so is `fenced`, since an `RFairLock` has no counter.
+   * Default false: mutexes ignore that queue, as an `RLock` does.
    */
   readonly fair?: boolean;
   /** Time and randomness; the machine's by default. */
@@ -46,10 +43,10 @@ export interface RedissonOptions {
 const KNOWN = namesOf<RedissonOptions>({ key: true, fenced: true, fair: true, clock: true });
 
 /**
- * Locks that are shared with Redisson (Java, 3.28 or newer) on one Redis, on one behind sentinels, or on a Cluster: a mutex is an `RLock` or, with
- * `fenced`, an `RFencedLock`, with `fair` an `RFairLock`, and `rwLock` an `RReadWriteLock` of the same name. It works over the caller's
- * connected client, which the caller closes.
- * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed
+ * Shares locks with Redisson (Java, 3.28 or newer) on one Redis, also behind sentinels, or on a Cluster, over the caller's connected client. A mutex
+ * is an `RLock`, with `fenced` an `RFencedLock`, with `fair` an `RFairLock`; `rwLock` is an `RReadWriteLock` of the same name. The caller closes the
+ * client.
+ * @throws LockError `LOCK_INVALID` when the client is of no known kind, or an option is malformed
  * @example
  * import { Redis } from 'ioredis';
  * const locks = createLocks(redisson(new Redis()));
@@ -72,8 +69,8 @@ export function redisson(client: RedisClient, options: RedissonOptions = {}): Ba
 }
 
 /**
- * Gives the owner in whose name a claim holds: a UUID and a number, as Redisson's clients have them. Each claim has its own owner, since two
- * holds of one owner would share a field. The owner does not show the id, which is a secret.
+ * Gives the owner of a claim: a UUID and a number, as Redisson's clients have them. Each claim has its own owner, since two holds of one owner would
+ * share a field. The owner does not show the id of the claim, which is a secret.
  */
 export function ownerOf(id: string): string {
   const hash = createHash('sha256').update(id).digest();
@@ -132,7 +129,7 @@ function layoutOf(naming: ForeignNaming, cluster: boolean, fenced: boolean, fair
       return { script: RELEASE, keys: [lock, records, fairQueue, fairEnds], args };
     },
     inspect: async (...args) => (await import('./inspect.ts')).inspectRedisson(...args), // few programs call this
-    // When a writer of Redisson becomes a reader, it publishes nothing.
+    // When a writer of Redisson becomes a reader, Redisson publishes nothing. So the mode is read.
     admitsReaders: async (reader, key) => (await reader.command('HGET', [key], 'mode')) === 'read',
   };
 }

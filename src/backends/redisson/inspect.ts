@@ -18,7 +18,7 @@ export async function inspectRedisson(
 /** @param any whether holders of another form than Redisson's are shown */
 async function holdersOf(server: ForeignServer, found: readonly string[], any: boolean): Promise<QueueEntry[]> {
   const { cluster } = server.port;
-  // In a Cluster a name whose keys are apart is no lock, and the server would refuse the whole script.
+  // In a Cluster a name whose keys are in different slots is no lock, and the server would refuse the whole script.
   const names = found.filter((name) => any || !cluster || !isApart(server.naming.keyOf(name)));
   if (names.length === 0) return [];
   const all = names.map((name) => keysOf(server.naming, name, server.port.cluster));
@@ -36,7 +36,7 @@ async function holdersOf(server: ForeignServer, found: readonly string[], any: b
         units: what === 'read' ? 1 : ALL_UNITS,
         label: Number(ours) === 1 ? `${label}` : labelOf(`${owner}`),
         remaining: Number(remaining) < 0 ? Number.POSITIVE_INFINITY : Number(remaining),
-        // The token of a fenced lock is no time.
+        // The token of a fenced lock is no time, and gives no `since`.
         ...(Number(ours) === 1 && Number(token) > MIN_TIME_US && since >= 0 && { since }),
       };
     });

@@ -5,7 +5,7 @@ import type { ForeignNaming } from '../redis-foreign/server.ts';
 /** The keys and channels that Redisson has beside a lock, all in the slot of its name. */
 export interface LockKeys {
   readonly lock: string;
-  /** Ours: the token and the label of each hold of ours. */
+  /** A key of ours: the token and the label of each hold of ours. */
   readonly records: string;
   readonly counter: string;
   /** The list of the owners that wait for a fair lock, and the sorted set with the times at which their waits expire. */
@@ -17,14 +17,14 @@ export interface LockKeys {
   readonly rwChannel: string;
 }
 
-/** Gives the text of a name in the other keys. A name with a brace is taken to have its own hash tag. */
+/** Gives the form of a name in the other keys. A name with a brace counts as having its own hash tag. */
 const tagOf = (lock: string): string => (lock.includes('{') ? lock : `{${lock}}`);
 
-/** Whether the other keys of a lock have another slot of a Cluster than its name. */
+/** Whether other keys of a lock are in another slot of a Cluster than the lock. */
 export const isApart = (lock: string): boolean =>
   [`:${tagOf(lock)}`, `${tagOf(lock)}:`].some((key) => slotOf(key) !== slotOf(lock));
 
-/** @throws LockError `LOCK_INVALID` where the keys of a name would be at several servers of a Cluster */
+/** @throws LockError `LOCK_INVALID` if the keys of a name would be in several slots of a Cluster */
 export function keysOf(naming: ForeignNaming, name: string, cluster: boolean): LockKeys {
   const lock = naming.keyOf(name);
   const hasBrace = lock.includes('{');
@@ -33,7 +33,7 @@ export function keysOf(naming: ForeignNaming, name: string, cluster: boolean): L
     throw invalid(`${quoted(lock)} is no name for a lock of Redisson in a Cluster: braces move its keys apart`, name);
   return {
     lock,
-    records: `holdfast:redisson:${tagged}${hasBrace ? ':' : ''}`, // `a` and `{a}` share all the other keys
+    records: `holdfast:redisson:${tagged}${hasBrace ? ':' : ''}`, // different for `a` and `{a}`, whose other keys are the same
     counter: `redisson_lock_token:${tagged}`,
     fairQueue: `redisson_lock_queue:${tagged}`,
     fairEnds: `redisson_lock_timeout:${tagged}`,

@@ -11,10 +11,9 @@ export interface RedlockOptions extends QuorumOptions {
 const KNOWN = allOf(QUORUM_OPTIONS, namesOf<Omit<RedlockOptions, keyof QuorumOptions>>({ prefix: true }));
 
 /**
- * Keeps locks on three or more independent Redis servers, with one connected client for each. The caller has to close the
- * clients.
- * @throws LockError `LOCK_INVALID` for fewer than three, for a client that is given twice, for a client of a Cluster, or for a bad
- * option. The first use finds two clients of the same server.
+ * Keeps locks on three or more independent Redis servers, with one connected client for each. The caller closes the clients.
+ * @throws LockError `LOCK_INVALID` for fewer than three clients, a client that is given twice, a client of a Cluster, or a bad option. Two clients of
+ * one server are found at the first use.
  * @example
  * import { Redis } from 'ioredis';
  * const clients = ['redis-1', 'redis-2', 'redis-3'].map((host) => new Redis({ host }));

@@ -31,13 +31,13 @@ import { Sightings } from './sightings.ts';
 /** The part of a lease that a renewal may take: less than the third for which the core waits, so that another renewal can follow. */
 const RENEWAL_PART = 0.3;
 const MAX_READS_AT_ONCE = 16;
-/** With so many watched keys, no hold is watched: a watch may cost the server more than the renewals of a hold. */
+/** With so many watched keys, no hold of another key is watched: a watch may cost the server more than the renewals of a hold. */
 const MAX_WATCHED_KEYS = 100;
 const MAX_KEPT_QUEUES = 10_000;
 
 /**
- * Locks in any store that can compare and set. The queue of a key is one small document in it.
- * @throws LockError `LOCK_INVALID` for something that is no store, or for a bad option.
+ * Locks in any store that can compare and set. The queue of a key is one small document.
+ * @throws LockError `LOCK_INVALID` when `store` is no store, or for a bad option.
  * @example
  * const locks = createLocks(register(store));
  */
@@ -99,7 +99,7 @@ class Register implements Backend {
       return { attempt: queue.attempt(claim), joined: signOfLife(queue.joined) };
     });
     if (joined === undefined || !isLate()) return attempt;
-    // Too late: the claim is removed. But an attempt that followed may have got a grant. It has left another sign of life, and then the claim stays.
+    // The claim joined too late, so it is removed. But if a later attempt got a grant, the claim has another sign of life, and stays.
     await this.#document(claim.key).take({ settles: true }, (queue) =>
       queue.remove(claim.id, (claim) => signOfLife(claim) === joined),
     );
@@ -112,7 +112,7 @@ class Register implements Backend {
       claims.map((claim) => {
         const kept = this.#calls.proof?.refusal(claim.ttl);
         const renewed = this.#document(claim.key).take({ ttl: within }, (queue) => queue.renew(claim, kept));
-        // The core gets all answers at once. So one that does not come must not delay the others.
+        // The core gets all answers at once. So an answer that does not come must not delay the others.
         return withLimit(renewed, within, Error, this.#calls.clock).catch((): Renewal => 'unknown');
       }),
     );
@@ -191,7 +191,7 @@ interface Asked {
 
 const signOfLife = (claim: StoredClaim | undefined): string | undefined => claim && `${claim.token} ${claim.beat}`;
 
-/** The one watch of the store that serves all claims of this process that wait for one key, or hold it for a while. */
+/** The watch of one key. It serves all claims of this process that wait for the key, or hold it for a while. */
 class KeyWatch {
   readonly #claims = new Set<{ readonly id: string; readonly wake: () => void; readonly holds: boolean }>();
   readonly #learn: (entry: RegisterEntry) => OpenQueue;
@@ -206,7 +206,7 @@ class KeyWatch {
     this.#armed.catch(over); // the next waiter tries again, with a watch of its own
   }
 
-  /** @param holds whether the claim holds: it is woken when it does so no more; a claim that waits, when it waits no more */
+  /** @param holds true: the claim is woken when it holds no more; false: when it waits no more */
   async add({ id }: Claim, wake: () => void, holds = false): Promise<AsyncDisposable> {
     const mine = { id, wake, holds };
     this.#claims.add(mine);

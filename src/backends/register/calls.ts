@@ -13,22 +13,22 @@ import {
 export const MAX_CONFLICTS = 64;
 /** The longest time for one request, ms: less than the time for which the core waits, so that another request can follow. */
 const MAX_REQUEST_MS = 4_000;
-/** The time of a request for the shortest lease, ms. */
+/** The shortest limit of a request, ms. */
 const MIN_REQUEST_MS = 100;
 
 /** Some stores take only one write of an object in this time, ms. */
 const WRITE_INTERVAL_MS = 1_000;
 const MAX_RESENDS = 2;
 
-/** The store has done nothing, because an object is written too often. It does not say whether the condition of the write held. */
+/** The store has done nothing, because an object is written too often. Whether the condition of the write held is not known. */
 export class Throttled extends Error {}
 
 /** The proof that the store keeps the conditions of writes. It comes before the first write of a queue. */
 export interface Proof {
   passed(): Promise<void>;
-  /** How long the store keeps what is written, as far as is known, ms. */
+  /** How long the store keeps what is written, ms; Infinity while no limit is known. */
   readonly kept: number;
-  /** @returns the error for something that lives for `life` ms, if the store would remove it earlier; known when the proof has passed */
+  /** @returns the error for something that lives for `life` ms, if the store would remove it earlier; valid after `passed` */
   refusal(life: number): LockError | undefined;
   /** A caller waits for `within` ms at most, also for the proof. */
   hurry(within: number): void;
@@ -36,7 +36,7 @@ export interface Proof {
 
 /**
  * The store, with a limit around every request. If an answer is lost, as when a connection is cut, the next requests for that key wait
- * behind it in this process. So a request is given up after the time of the shortest lease, or renewal, that waits.
+ * behind this request in this process. So a request is given up after the time for which a caller can wait: its lease, or a part of it.
  */
 export class Calls {
   readonly store: RegisterStore;
@@ -44,7 +44,7 @@ export class Calls {
   readonly prefix: string;
   readonly proof: Proof | undefined;
   #limit = MAX_REQUEST_MS;
-  /** Each function shortens a request that is under way to the limit of now. */
+  /** Each function ends a request under way when the present limit is over. */
   readonly #hurries = new Set<() => unknown>();
 
   constructor(store: RegisterStore, prefix: string, clock: Clock, proof?: Proof) {

@@ -16,7 +16,7 @@ export interface QueueDocument {
 export interface StoredHint {
   readonly text: string | null;
   readonly life: number;
-  /** By the store's clock, if it has one. */
+  /** When it expires, by the store's clock; undefined if the store has no clock. */
   readonly expires?: number;
 }
 
@@ -24,7 +24,7 @@ interface StoredDocument {
   readonly holdfast: number;
   /** As the caller gave it. */
   readonly key: string;
-  /** No other write has this mark, so no two texts are alike: some stores make the version of the text. */
+  /** No other write has this mark, so no two texts are alike: some stores compute the version from the text. */
   readonly write: string;
   readonly last?: string;
   readonly claims?: readonly JsonClaim[];
@@ -40,19 +40,19 @@ export const queueText = (key: string, document: QueueDocument, write: string): 
 export const hintText = (key: string, hint: StoredHint, write: string): string =>
   JSON.stringify({ holdfast: FORM, key, write, hint });
 
-/** @throws LockError when it is not a queue that this version wrote */
+/** @throws LockError when `text` is not a queue that this version wrote */
 export function queueDocumentOf(text: string, key: string, store: string): QueueDocument {
   const { last, claims, out = [] } = documentOf(text, key, store);
   if (last === undefined || !claims) return refuse(key, store);
   return { last: BigInt(last), claims: claimsOf(claims), out };
 }
 
-/** @throws LockError when it is not a hint that this version wrote */
+/** @throws LockError when `text` is not a hint that this version wrote */
 export function hintOf(text: string, key: string, store: string): StoredHint {
   return documentOf(text, key, store).hint ?? refuse(key, store);
 }
 
-/** The key of a stored text, if it is ours. */
+/** The key of a text that holdfast stored. */
 export const keyOf = (text: string): string | undefined => {
   const { holdfast, key } = parse(text) ?? {};
   return holdfast === undefined ? undefined : key;
@@ -79,7 +79,7 @@ function refuse(key: string, store: string): never {
   throw new LockError('LOCK_INVALID', message, { key, backend: store });
 }
 
-/** The longest name that is spelt out. */
+/** The longest name that is spelt out, bytes. */
 const MAX_NAME_BYTES = 512;
 /** So many characters of a longer name are spelt out; a digest follows. */
 const HEAD_LENGTH = 440;
@@ -97,5 +97,5 @@ export const nameOf = (key: string): string => {
   return name.length <= MAX_NAME_BYTES ? name : `${name.slice(0, HEAD_LENGTH)}.${hash('sha256', key, 'base64url')}`;
 };
 
-/** The beginning of the names of all keys that begin with `prefix`. Names of other keys may begin so, too. */
+/** The beginning of the names of all keys that begin with `prefix`. Names of other keys may begin with it, too. */
 export const headOf = (prefix: string): string => spelt(prefix).slice(0, HEAD_LENGTH);

@@ -3,13 +3,13 @@ import { type Calls, MAX_CONFLICTS } from './calls.ts';
 import { hintOf, hintText, nameOf } from './document.ts';
 import { Sightings, StoreTime } from './sightings.ts';
 
-/** The pause of a process whose write was refused, so that it does not meet its rivals again. */
+/** The pause of a process whose write was refused, so that it does not meet its rivals again, ms. */
 export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 
-/** Hints in a register. The last write stays. If the store has no clock, a hint expires when a process has seen it unchanged for its time. */
+/** Hints in a register. The last write stays. If the store has no clock, a hint expires when a process has seen it unchanged for its ttl. */
 export class RegisterHints implements Hints {
   readonly #calls: Calls;
-  /** Where the store has no clock. */
+  /** Used if the store has no clock. */
   readonly #seen = new Sightings(1_000);
 
   constructor(calls: Calls) {

@@ -7,19 +7,19 @@ import type { Sight } from './sightings.ts';
 /** One change of a queue, or a question about it. */
 interface Step extends PromiseWithResolvers<unknown> {
   readonly apply: (queue: OpenQueue) => unknown;
-  /** If an earlier write may still come, this step writes in any case: then that write finds another version, and is refused. */
+  /** If an earlier write may still come, this step writes even without a change. So the earlier write finds another version, and is refused. */
   readonly settles?: boolean;
-  /** Answers the step without a change, if the change can wait. @param age of the known queue, ms; undefined: the writes of others came first */
+  /** Answers the step without a change, if the change can wait. @param age of the known queue, ms; undefined: the queue is fresh */
   readonly putOff?: (queue: OpenQueue, age?: number) => unknown;
 }
 
-/** How long a known queue is used, ms. Somebody may remove the document of an idle key, and in some stores its versions begin again. */
+/** How long a known queue is used, ms. Later, the document of an idle key may be removed, and a new one may have the same version in some stores. */
 const REMEMBERED_MS = 60_000;
-/** After so many refused writes in a row, the steps that can wait do. */
+/** After so many refused writes in a row, steps that can wait are put off. */
 const MAX_REFUSED_WRITES = 2;
 /** After the time of so many requests, others have probably changed a queue of several claims. */
 const KNOWN_REQUESTS = 4;
-/** A store that has refused so often to make a missing document will refuse it again. */
+/** A store that has refused so often to make a missing document will refuse again. */
 const MAX_REFUSED_OVER_NOTHING = 8;
 const REFUSED_OVER_NOTHING =
   'shows nothing there, and refuses to make it as if something were: some stores take the delete marker of a versioned bucket for an object. Use a bucket without versioning, or remove the marker';
@@ -40,9 +40,9 @@ function putOff(
 }
 
 /**
- * The queue of one key, in its document. All steps of this process that come together go into one write, and it has one write under way at
- * a time. A step is decided on the known queue, and counts when the store has taken the write. A step that changes nothing is decided on
- * a fresh read.
+ * The queue of one key, in its document. Steps of this process that come together go into one write, and only one write is under way at a
+ * time. A step is decided on the known queue, and counts when the store has taken the write. If the steps change nothing, they are decided
+ * on a fresh read.
  */
 export class KeyDocument {
   readonly #reader: QueueReader;
@@ -62,7 +62,7 @@ export class KeyDocument {
     return !this.#running && !this.#doubt;
   }
 
-  /** @param ttl how long the step waits for a request before it, ms */
+  /** @param ttl how long the step can wait for a request that is under way, ms */
   take<T>(
     { ttl, ...how }: { ttl?: number | undefined } & Pick<Step, 'settles' | 'putOff'>,
     apply: (queue: OpenQueue) => T,
@@ -83,7 +83,7 @@ export class KeyDocument {
 
   async #run(): Promise<void> {
     this.#running = true;
-    await undefined; // the steps that come in the same turn go along
+    await undefined; // steps of the same turn of the event loop go into one write
     while (this.#pending.length > 0) {
       const steps: Step[] = [];
       try {
@@ -107,7 +107,7 @@ export class KeyDocument {
       const known = this.#doubt ? undefined : putOff(steps, this.#known, this.#reader, age);
       if (known) return known;
     }
-    // The known time, or the known queue, is too old.
+    // The time in the known queue, or the known queue itself, is too old.
     const isCrowd = Array.from(this.#known?.queue.claims ?? []).length > 1;
     if (store.tellsTime || age > REMEMBERED_MS || (isCrowd && age > KNOWN_REQUESTS * this.#reader.took))
       this.#known = undefined;
@@ -119,7 +119,7 @@ export class KeyDocument {
       if (room > 0) await sleep(clock, Math.min(MAX_PAUSE_MS, room));
       for (const step of this.#pending.splice(0)) steps.push(step);
       if (!this.#known) {
-        // There a guess costs nothing: either the key has no document, or the refusal brings it.
+        // The guess that the key has no document costs nothing: if the guess is wrong, the refusal brings the document.
         const guess = this.#new && store.tellsConflicts === true;
         this.#known = guess ? this.#reader.stateOf(undefined, 0) : await this.#reader.read();
         fresh = !guess;
@@ -144,7 +144,7 @@ export class KeyDocument {
 
   /**
    * @param conflicts the number of writes that were refused before
-   * @returns whether the store took the write; if not, the known queue is the one that is there instead
+   * @returns whether the store took the write; if not, the known queue is the one of the store
    */
   async #write(open: OpenQueue, sight: Sight, version: string | undefined, conflicts: number): Promise<boolean> {
     const { clock, store } = this.#reader.calls;
@@ -164,14 +164,14 @@ export class KeyDocument {
         if (isLockError(error)) this.#doubt = doubt;
         throw error;
       });
-    // A client that sends a request again by itself may be refused because its first attempt was taken.
+    // If a client repeats a request by itself, the second attempt is refused when the first was taken: the store has our text.
     if (!taken && found?.text !== text) {
-      // The random pause separates rivals. It grows with each conflict. It comes before the read: otherwise that would be old.
+      // The random pause separates rivals. It grows with each conflict. It comes before the read: otherwise the read would be old.
       const pause = Math.min(MAX_PAUSE_MS, (clock.now() - sent) * conflicts) * clock.random();
       if (pause > 0) await sleep(clock, pause);
       const isEnough = found && conflicts === 0 && !store.tellsTime;
       this.#known = isEnough ? this.#reader.stateOf(found, 0) : await this.#reader.read();
-      // Refused although the version is still there: another write is under way. It may be the first attempt of this one, and may still come.
+      // A refusal over an unchanged version: another write is under way, perhaps the first attempt of this write, which may still come.
       this.#doubt = doubt || this.#known.version === version;
       if (this.#known.text !== text) return false;
     }
@@ -187,12 +187,12 @@ export class KeyDocument {
 
 /** After so many writes in a row, each on the version of its own last write, a process leaves room for others. */
 const MAX_WRITES_IN_A_ROW = 8;
-/** The room is so many times as long as the last write: time in which another process begins, reads and writes. */
+/** The pause is so many times as long as the last write: time in which another process begins, reads and writes. */
 const ROOM_FACTOR = 3;
 
 /**
- * Decides when a process leaves room for others. It knows what it wrote last, so its next change takes one request. Another process has to
- * read first. If the first one never paused, the other would find a newer version each time it writes.
+ * Decides when a process leaves room for others. A process knows what it wrote last, so its next change takes one request. Another process has
+ * to read first. If the first process never paused, the other would find a newer version at each write.
  */
 class Room {
   #inARow = 0;

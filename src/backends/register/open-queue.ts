@@ -11,7 +11,7 @@ const MAX_LIFE_MS = 120_000;
 const SPREAD_PART = 0.4;
 /** A claim with so many turns before it, or fewer, is near: its place lives as long as on other engines, and it asks as often. */
 export const NEAR_TURNS = 4;
-/** With each turn more, a place lives longer by the time of so many writes: so signs of life stay a small part of all writes. */
+/** With each further turn, a place lives longer by the time of so many writes: so signs of life stay a small part of all writes. */
 const WRITES_PER_TURN = 200;
 /** A turn takes at least so many requests: the hold is released, then others notice. */
 const REQUESTS_PER_TURN = 3;
@@ -20,15 +20,15 @@ const RETRIES_PART = 0.75;
 
 /**
  * Decides how long a place lives, and how often its claim asks. Each sign of life is a write of the one document. So a place far back in the
- * queue lives longer. The price: a dead waiter far back is noticed later, at the latest when it comes near.
+ * queue lives longer. The price: a dead waiter far back is noticed later, at the latest when its place comes near.
  * @param usual how long a place lives on other engines, ms
  * @param ttl the lease of its claim, ms: the claim may be admitted at any moment, and has to notice that within its lease
  * @param turns the number of turns of others that come first
  * @param took what a request takes, ms
  * @param longest the longest life that the store can keep, ms
  * @param random from 0 to 1
- * @returns in ms: `life`, from a sign of life until the place expires; `renewAt`: with less than that remaining, it gives the next sign of life;
- *   `rest`: an attempt within that time after the queue was read needs no request
+ * @returns in ms: `life`, from a sign of life until the place expires; `renewAt`: with less than this remaining, the claim gives the next sign of
+ *   life; `rest`: an attempt within this time after the read of the queue needs no request
  */
 export function placeTerms(
   { usual, ttl, turns }: { usual: number; ttl: number; turns: number },
@@ -44,7 +44,7 @@ export function placeTerms(
 
 const MAX_MARKS = 4;
 
-/** The queue of a key while steps change it. Nothing happens before it is written, so it may be thrown away. */
+/** The queue of a key while steps change it. Steps have no effect before the queue is written, so it may be thrown away. */
 export class OpenQueue extends EngineQueue implements QueueDocument {
   out: readonly string[];
   readonly #counter: TokenCounter;
@@ -112,7 +112,7 @@ export interface QueueState {
   readonly queue: QueueDocument;
   readonly text: string | undefined;
   readonly version: string | undefined;
-  /** When that was, by the clock of this process. */
+  /** When the queue was read or written, by the clock of this process. */
   readonly at: number;
   readonly sight: () => Sight;
 }
@@ -144,7 +144,7 @@ export class QueueReader {
   stateOf(entry: RegisterEntry | undefined, sent: number): QueueState {
     const { clock, store } = this.calls;
     const { text, version, now } = entry ?? {};
-    // The last token may be gone with a removed document. The wall clock, in µs, is very likely ahead of it.
+    // If the document was removed, its last token is lost. The wall clock, in µs, is very likely ahead of that token.
     const queue =
       text === undefined
         ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, claims: [], out: [] }

@@ -5,7 +5,7 @@ type Beating = Pick<StoredClaim, 'id' | 'beat' | 'life' | 'watched'> & Partial<P
 
 export interface Sight extends QueueTime {
   remaining(claim: Beating & Pick<StoredClaim, 'expires'>): number;
-  /** For how long, at least, its last sign of life has not changed, ms; undefined where the store has a clock. */
+  /** The least time for which the claim's last sign of life has not changed, ms; undefined if the store has a clock. */
   watched(claim: Beating): number | undefined;
 }
 
@@ -15,16 +15,16 @@ interface Seen {
   readonly since: number;
 }
 
-/** With the token: a claim that expired and came again gets another one, and counts from the start. */
+/** With the token: a claim that expired and came again has another token, so its time starts again. */
 const signOf = ({ token, beat }: Beating): string => `${token} ${beat}`;
 
-/** The number of keys whose signs of life are remembered. It is large: only a process that remembers a dead hold can see that it is dead. */
+/** The number of keys whose signs of life are remembered. It is large: only a process that remembers a dead hold can see that the hold is dead. */
 const MAX_KEYS = 100_000;
 
 /**
- * For how long the signs of life of other processes have not changed. No two clocks are compared: clocks may differ, only their rates count.
- * A document says of each sign of life how long its writer had seen it unchanged. A reader counts on from that time by its own clock. It never
- * adds time in which both have seen the same sign of life.
+ * Knows for how long signs of life of other processes have not changed. No two clocks are compared: clocks may differ, only their rates count.
+ * A document says of each sign of life how long its writer had seen it unchanged. A reader counts on from that time by its own clock. Time
+ * in which both have seen the same sign of life never counts twice.
  */
 export class Sightings {
   readonly #seen: RecentKeys<ReadonlyMap<string, Seen>>;

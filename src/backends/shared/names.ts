@@ -7,7 +7,7 @@ export function rangeFrom(name: string, exact = false): NameRange {
   return { from, to: Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]) }; // no byte of UTF-8 is 0xff
 }
 
-/** Begins the key of a hint: half a character, so no key of a lock begins with it. */
+/** The beginning of a hint's key: half of a surrogate pair, so no key of a lock begins with it. */
 const HINT = '\uD800';
 export const hintKey = (name: string): string => HINT + name;
 export const isHint = (key: string): boolean => key.startsWith(HINT);
@@ -20,7 +20,7 @@ export class StoredNames {
     this.#prefix = prefix;
   }
 
-  /** No prefix begins with the `!` of a hint. */
+  /** No prefix begins with `!`, so no key has the name of a hint. */
   of(key: string): Buffer {
     return Buffer.from(isHint(key) ? `!${this.#prefix}/${key.slice(HINT.length)}` : `${this.#prefix}/${key}`);
   }

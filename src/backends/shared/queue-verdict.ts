@@ -14,7 +14,7 @@ export interface Refused<M> {
   readonly ahead: number;
   /** The claim to watch; undefined means the whole queue. */
   readonly behind?: M;
-  /** Whether that claim also notifies when it is admitted, and not only when it leaves. */
+  /** Whether the watched claim also notifies when it is admitted, and not only when it leaves. */
   readonly relayed: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface Refused<M> {
  *
  * - An exclusive claim needs all claims ahead to leave. It watches its predecessor, which leaves last.
  * - A reader needs all exclusive claims ahead to leave. It watches the nearest of them.
- * - Any holder may make room for a permit. So the first waiting permit watches the whole queue. Each later permit watches its predecessor,
- *   which notifies it when it is admitted.
+ * - Any holder may make room for a permit. So the first waiting permit watches the whole queue. Each later permit watches its predecessor:
+ *   a permit that is admitted notifies the next one.
  */
 export function verdictOn<M extends Demand>(queue: readonly M[], at: number): Admitted | Refused<M> {
   const mine = queue[at]!;

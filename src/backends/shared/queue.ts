@@ -1,6 +1,6 @@
 /**
- * The queue of one key, as pure steps: in one atomic step of its own, an engine reads the queue, changes it here, and stores it. Nothing here
- * waits, or acts outside the queue, so a step may be thrown away and decided again.
+ * The queue of one key, as pure steps. An engine reads the queue, lets a step change it, and stores it, all in one atomic step of its own.
+ * Nothing here waits, or acts outside the queue, so a step may be thrown away and decided again.
  */
 import {
   type Attempt,
@@ -33,7 +33,7 @@ const usualPlace: PlaceRule = (claim) => ({ life: placeTtlOf(claim), renewAt: pl
 /** The answer to an attempt that came after its `within`. */
 export const TOO_LATE = { granted: false, late: true } as const;
 
-/** The steps of the contract on one queue. Each step begins with `at`. */
+/** The steps of the contract on one queue. Call `at` before each step. */
 export class EngineQueue {
   /** The claim that the last attempt brought into the queue. */
   joined: StoredClaim | undefined;
@@ -69,7 +69,7 @@ export class EngineQueue {
     return this.#claims.admitted;
   }
 
-  /** Whether a step has changed more than the time alone changes. */
+  /** Whether a step has changed the queue, other than by an expiry alone. */
   get changed(): boolean {
     return this.#recordChanged || this.#claims.changed;
   }
@@ -98,7 +98,7 @@ export class EngineQueue {
     return attempt;
   }
 
-  /** @param kept why the claim keeps its old ttl */
+  /** @param kept the reason, if the claim keeps its old ttl */
   renew({ id, ttl }: Pick<Claim, 'id' | 'ttl'>, kept?: LockError): Renewal {
     const mine = this.find(id);
     if (!mine?.held) return 'gone';
@@ -107,7 +107,7 @@ export class EngineQueue {
     return { validFor: mine.ttl, ...(kept && { kept }) };
   }
 
-  /** A hold stores the value, if there is one, in the same step. */
+  /** Removes the claim. If the claim holds, the same step stores the value. */
   release({ id }: Pick<Claim, 'id'>, value?: NewValue): Release {
     const mine = this.find(id);
     const stored = value !== undefined && mine?.held === true;
@@ -127,7 +127,7 @@ export class EngineQueue {
     return valueRecordOf(this.#record, this.#claims.time.now);
   }
 
-  /** Stores a value that is of no hold; without one, forgets the value and the attempts. @returns whether there were any before */
+  /** Stores a value that is of no hold. Without `value`, forgets the value and the attempts. @returns whether there was a record */
   keep(value?: NewValue): boolean {
     const known = this.#record !== undefined;
     if (known || value) this.#keep(value && recordWith(0n, value, this.#claims.time.now));
@@ -158,7 +158,7 @@ export class EngineQueue {
     return held ? { granted: true, token, validFor: ttl } : this.#claims.refusal(newcomer);
   }
 
-  /** This attempt may be an old message, sent before a renewal. So the hold does not expire sooner than the renewal has confirmed. */
+  /** This attempt may be an old message, sent before a renewal. So it never makes the hold expire sooner than that renewal did. */
   #confirm(mine: StoredClaim, { ttl, minToken = 0n, tokenCount }: Claim): Grant {
     this.#claims.revive(mine, Math.max(this.#claims.time.remaining(mine), ttl));
     if (minToken > mine.token) {

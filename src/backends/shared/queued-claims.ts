@@ -5,7 +5,7 @@ import type { QueueTime, StoredClaim } from './stored-queue.ts';
 export class QueuedClaims {
   /** Claims that were admitted because others left or expired. */
   readonly admitted: StoredClaim[] = [];
-  /** Whether a step has changed more than the time alone changes. */
+  /** Whether a step has changed the queue, other than by an expiry alone. */
   changed = false;
   time!: QueueTime;
   /** No claim expires before this time. */
@@ -40,7 +40,7 @@ export class QueuedClaims {
     this.time = time;
     if (time.now < this.#firstExpiry) return;
     this.#firstExpiry = Number.POSITIVE_INFINITY;
-    // First all expired claims are removed. Only then others are admitted: the next claim may be an expired one.
+    // All expired claims are removed before others are admitted: the next claim may have expired, too.
     for (const claim of this) {
       const remaining = time.remaining(claim);
       if (remaining <= 0) this.remove(claim);
@@ -80,7 +80,7 @@ export class QueuedClaims {
   /** @param mine the claim that is refused, if it is in the queue */
   refusal(mine?: StoredClaim): Refusal {
     let [ahead, retryAfter] = [0, Number.POSITIVE_INFINITY];
-    // Two loops: the iterator over the whole queue would take most of the time of a step in a crowd.
+    // Two loops: in a long queue, the iterator over all claims would take most of the time of a step.
     for (const part of [this.#held, this.#waiting]) {
       for (const claim of part.values()) {
         if (claim === mine) break;
@@ -91,7 +91,7 @@ export class QueuedClaims {
     return { granted: false, ahead, retryAfter: Math.max(0, retryAfter) };
   }
 
-  /** The whole lease of a claim that is admitted begins now. */
+  /** Admits the claims that now fit. Their whole lease begins now. */
   #admit(): void {
     for (const claim of this.#waiting.values()) {
       if (!this.#tally.fits(claim)) return;

@@ -11,7 +11,7 @@ import {
   type ValueRecord,
 } from '../../core/index.ts';
 
-/** The longest value, bytes, unless the engine has another limit. A value of this length is no burden for a server, a pool or a client. */
+/** The longest value, bytes, unless the engine has another limit: no burden for servers, pools or clients. */
 export const MAX_VALUE_BYTES = 65_536;
 
 /** The value and the attempts of a key, stored beside its queue. Times are of the engine's clock, ms. */
@@ -33,7 +33,7 @@ export interface KeyRecord {
 
 const NO_RECORD: KeyRecord = { attempts: 0, begun: 0n, mark: NO_MARK, counts: 0, token: 0n, at: 0, until: 0, text: '' };
 
-/** The age of a value without an age begins when the value is over. Both times are rounded, and may then differ by so much, ms. */
+/** A value without an age has `at` equal to `until`. Both are rounded, and may then differ by up to this, ms. */
 const AGE_ROUNDING_MS = 1;
 
 export function storedValueIn(
@@ -125,11 +125,11 @@ export const unknownFormat = (): LockError =>
 /** The part before the value. */
 const RECORD = /^1 (\d+) (\d+) (\S+) (\d+) (\d+) (\d+) (\d+) /;
 
-/** @param unit the number of the text's time units in a ms @throws LockError `LOCK_INVALID` for a text of another format */
+/** @param unit how many time units of the text make one ms @throws LockError `LOCK_INVALID` for a text of another format */
 export function readRecord(stored: string, unit = 1): KeyRecord {
   const found = RECORD.exec(stored);
   if (!found) throw unknownFormat();
-  // Not as a list: to iterate over the match takes as long as all the rest of this function.
+  // Read by index, not as a list: an iteration over the match would take as long as all the rest of this function.
   const { 0: head, 1: attempts, 2: begun, 3: mark, 4: counts, 5: token, 6: at, 7: until } = found;
   return {
     attempts: Number(attempts),

@@ -13,7 +13,7 @@ type SetWatch = (notify: Notify) => Promise<Cancel | undefined>;
 /** The pause after a watch could not be set, ms. Meanwhile the claim asks by its own timer. */
 const RETRY_MS = 250;
 
-/** A watch for servers whose watches fire once: each time a watch fires, the next one is set, until this is disposed of. */
+/** A watch for servers whose watches fire once: after each one, the next one is set, until this object is disposed of. */
 export class RepeatedWatch implements AsyncDisposable {
   readonly #set: SetWatch;
   readonly #trouble: () => void;

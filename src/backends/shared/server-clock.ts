@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/index.ts';
 
 /**
- * An estimate of a server's clock by its answers, so that the server can refuse what comes too late. An answer has the time of the server between
- * sending and receiving. So the server's clock is ahead of ours by `time - received` to `time - sent` (Cristian 1989). The lower bound is
- * kept: a limit that is computed from it is too early by a round trip at worst, never too late.
+ * An estimate of a server's clock by its answers, so that the server can refuse what comes too late. The server notes its `time` after we sent the
+ * request and before we received the answer. So its clock is ahead of ours by `time - received` to `time - sent` (Cristian 1989). The lower
+ * bound is kept: a limit computed from it is too early by a round trip at worst, never too late.
  */
 export class ServerClock {
   readonly #clock: Clock;
@@ -18,7 +18,7 @@ export class ServerClock {
   /**
    * Learns from an answer that just came.
    * @param time the server's time, ms since 1970
-   * @param sent the time of the request, by our clock; if it is not known, only the newest answer counts
+   * @param sent when the request was sent, by our clock; if unknown, this answer replaces the estimate
    */
   learn(time: number, sent?: number): void {
     const received = this.#clock.now();
@@ -60,14 +60,13 @@ export class ServerClocks {
   readonly #only: ServerClock;
   readonly #byNode = new Map<string, ServerClock>();
 
-  /** @param nodeOf names the server that has a key now; undefined where there is one server */
+  /** @param nodeOf names the server that has a key now; undefined if there is only one server */
   constructor(clock: Clock, nodeOf: ((key: string) => string) | undefined) {
     this.#clock = clock;
     this.#nodeOf = nodeOf;
     this.#only = new ServerClock(clock);
   }
 
-  /** Gives the clock of the server that has this key now. */
   of(key: string): ServerClock {
     if (!this.#nodeOf) return this.#only;
     const node = this.#nodeOf(key);

@@ -15,10 +15,10 @@ export interface LockSession {
   readonly ended: AbortSignal;
   /** Takes the lock if it is free. @returns `late`: the attempt came after the claim's `within`; undefined: others have the lock */
   take(lock: string, claim: Claim): Promise<Grant | 'late' | undefined>;
-  /** Waits for the lock. Meanwhile nothing else can be sent. @returns undefined if the wait was cancelled, or failed, and the session has ended */
+  /** Waits for the lock. Meanwhile nothing else can be sent. @returns undefined if the wait was cancelled, or if it failed and the session has ended */
   wait(lock: string, claim: Claim): Promise<Grant | undefined>;
   cancel(): Promise<void>;
-  /** Asks the server whether the session still has its lock. Not needed if `ended` shows soon that it has not. */
+  /** Asks the server whether the session still has its lock. An engine leaves this out if `ended` soon shows the loss. */
   confirm?(): Promise<boolean>;
   /** @returns whether the session had the lock */
   unlock(lock: string, shared: boolean): Promise<boolean>;
@@ -31,7 +31,7 @@ export interface SessionSource<S extends LockSession> {
   toAsk(): Promise<S>;
   /** @returns undefined if all sessions are in use: then the claim asks again and again */
   toWait(): Promise<S | undefined>;
-  /** Takes a session back from a claim. @param waited the session was for a wait, which did not begin */
+  /** Takes a session back from a claim. @param waited true if the session was for a wait that did not begin */
   done(session: S, waited?: boolean): void;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ class SessionHolds<S extends LockSession> {
     return this.#living(lock)?.get(id);
   }
 
-  /** Whether one more claim may ask for the lock: if nobody here has it, or a reader beside readers. */
+  /** Whether one more claim may ask for the lock: no claim here has it, or all are readers, the new one too. */
   admits(lock: string, shared: boolean): boolean {
     return [...(this.#living(lock)?.values() ?? [])].every((hold) => hold.shared && shared);
   }
@@ -95,7 +95,7 @@ export class SessionLocks<S extends LockSession> {
   readonly #translate: (error: unknown, key: string) => unknown;
   readonly #holds: SessionHolds<S>;
   readonly #watchers = new Map<string, Wake>();
-  /** Waits by claim. A wait stays here until nothing of it is on the server any more. */
+  /** The waits, by claim id. A wait stays here until it has ended on the server, too. */
   readonly #waits = new Map<string, { readonly on: S; readonly over: Promise<void> }>();
 
   /** @param translate makes a `LockError` of a definite refusal */
@@ -175,7 +175,7 @@ export class SessionLocks<S extends LockSession> {
       this.#holds.forget(lock, id);
       return answer ? { granted: false, late: true } : { granted: false };
     } catch (error) {
-      // Nobody knows whether this claim has the lock. If another reader has it on the same session, an unlock could free that one.
+      // Nobody knows whether this claim has the lock. If another reader has it on the same session, an unlock could free that reader's lock.
       if (this.#holds.beside(lock, hold)) hold.on!.cut();
       else await this.#unlock(lock, hold).catch(() => {});
       this.#holds.forget(lock, id);
@@ -204,7 +204,7 @@ export class SessionLocks<S extends LockSession> {
     }
   }
 
-  /** Begins to wait on the server, if the claim is watched and a session is free for the wait. */
+  /** Begins a wait on the server, if the claim is watched and a session is free. */
   async #begin(lock: string, claim: Claim): Promise<void> {
     const { id } = claim;
     const isWanted = () => this.#watchers.has(id) && !this.#waits.has(id);

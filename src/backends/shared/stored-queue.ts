@@ -17,7 +17,7 @@ export interface StoredClaim extends Demand {
   beat?: number;
   /** If the engine has no clock: how long the last sign of life is good, ms. */
   life?: number;
-  /** If the engine has no clock: how long, at least, others had seen no new sign of life when this was written, ms. */
+  /** If the engine has no clock: for how long, at least, others had seen no new sign of life when they wrote this, ms. */
   watched?: number | undefined;
   /** The address of the claim's process, if the engine notifies processes. */
   process?: string | undefined;
@@ -27,11 +27,11 @@ export interface StoredClaim extends Demand {
 
 /** The time of a step, and the effect of a sign of life. */
 export interface QueueTime {
-  /** ms. */
+  /** The time of this step, ms. */
   readonly now: number;
   /** Gives the ms until the claim expires; 0 or less when it has. */
   remaining(claim: StoredClaim): number;
-  /** Notes a sign of life that is good for so many ms. The first one of a claim also sets the time at which it joined. */
+  /** Notes a sign of life that is good for `life` ms. The first one also sets the time at which the claim joined. */
   revive(claim: StoredClaim, life: number): void;
 }
 
@@ -61,7 +61,7 @@ export class EngineTime implements QueueTime {
 
 /** The tokens of a queue: each is higher than all that came before it. */
 export interface Tokens {
-  /** Reserves so many tokens in a row. @returns the first one, which is no lower than `min` */
+  /** Reserves `count` tokens in a row. @returns the first one, which is no lower than `min` */
   reserve(count: number, min: bigint): bigint;
   /** Makes all later tokens higher than this one. */
   pass(token: bigint): void;
@@ -94,7 +94,7 @@ export const jsonOf = (claims: Iterable<StoredClaim>): JsonClaim[] =>
 export const claimsOf = (claims: readonly JsonClaim[]): StoredClaim[] =>
   claims.map((claim) => ({ ...claim, token: BigInt(claim.token) }));
 
-/** Marks the claims that hold, for a queue that does not store them: they follow from the order and the units. */
+/** Marks the claims that hold, for a queue that does not store `held`: it follows from the order and the units. */
 export function byRule(claims: StoredClaim[]): StoredClaim[] {
   for (const claim of claims.slice(0, admitted(claims))) claim.held = true;
   return claims;
@@ -109,7 +109,7 @@ type ListedClaim = Pick<QueueEntry, 'token' | 'units' | 'capacity' | 'label' | '
   readonly since?: number | undefined;
 };
 
-/** Makes the listing of a queue. @param claims in the order of the queue */
+/** @param claims in the order of the queue */
 export function entriesOf(key: string, claims: readonly ListedClaim[]): QueueEntry[] {
   const holders = admitted(claims);
   return claims.map(({ token, units, capacity, label, remaining, since }, position) => {

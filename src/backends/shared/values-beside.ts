@@ -1,10 +1,10 @@
 import { type Attempt, type Claim, NO_MARK, type ValueCondition } from '../../core/index.ts';
 import { answerIn, countedIn, type KeyRecord } from './record.ts';
 
-/** The record of a key that is stored beside its queue, as it was after an attempt, and what can be done with it. */
+/** The record of a key, stored beside its queue, as read after an attempt, and the calls that may follow. */
 interface Beside {
   readonly record: KeyRecord | undefined;
-  /** The engine's time at which the record was read, ms. The age of its value is that at the time when the attempt was sent. */
+  /** The present by the times of the record, ms. With it, the value has the age that it had when the attempt was sent. */
   readonly now: number;
   withdraw(): Promise<unknown>;
   /** Whether the hold that was counted last is the first in the queue. */
@@ -12,7 +12,7 @@ interface Beside {
   count(changed: KeyRecord): Promise<unknown>;
 }
 
-/** Reads the record after the attempt. Only a holder stores a value. So a claim that was granted reads the last one. */
+/** Reads the record after the attempt. Only a holder stores a value, so after a grant no other claim can store one before the read. */
 export async function askBeside(
   claim: Claim,
   accepts: ValueCondition,

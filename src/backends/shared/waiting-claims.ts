@@ -9,7 +9,7 @@ interface WaitingClaim {
 
 /** The claims of this process that a backend wakes when they are admitted, by id. If a claim is watched twice, the later watch counts. */
 export class WaitingClaims extends Map<string, WaitingClaim> {
-  /** @param over called when the end of this watch leaves the claim without one */
+  /** @param over called when this watch ends, unless a later watch of the claim has replaced it */
   watch(claim: Claim, wake: Wake, over?: () => void): AsyncDisposable {
     const mine: WaitingClaim = { claim, wake };
     this.set(claim.id, mine);

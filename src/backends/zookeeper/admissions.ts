@@ -17,7 +17,7 @@ export class Admissions {
     this.#clock = clock;
   }
 
-  /** A definite refusal may come after the node was made, and must leave nothing behind. So the node is removed first. */
+  /** A definite refusal must leave nothing behind, but may come after the node was made. So this removes the node. */
   async attempt(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Attempt> {
     try {
       return await this.#stand(connection, claim, began);
@@ -36,7 +36,7 @@ export class Admissions {
     return { validFor: validFor(connection, claim, began) };
   }
 
-  /** @returns the grant; undefined if the claim is refused, and then the watch that it needs is set */
+  /** @returns the grant; undefined if the claim is refused: then its watch is set */
   async look(connection: ZooKeeperConnection, claim: Claim, notify: Watcher): Promise<Grant | undefined> {
     const place = this.#own.get(claim.id, connection.session);
     if (!place) throw new ConnectionLost('there is no place in the queue');
@@ -54,7 +54,7 @@ export class Admissions {
     const [place, listing] = await this.#own.stand(connection, claim);
     place.made ??= began;
     place.asked = began;
-    // ZooKeeper cannot refuse a request because it is late. So a node that was made too late is given up.
+    // ZooKeeper cannot refuse a late request. So a node that was made too late is given up.
     const late = this.#clock.now() - began > claim.within;
     const verdict = verdictFrom(place, listing, this.#clock.now());
     if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
@@ -81,8 +81,8 @@ export class Admissions {
   }
 
   /**
-   * Whether the node is there, and is of the session of this connection. From then on it is watched. So the next proof on this connection
-   * asks nothing, and a holder whose node is removed is notified at once.
+   * Whether the node exists and belongs to the session of this connection. If so, the node is watched: the next proof on this connection
+   * sends no request, and a holder whose node is removed is notified at once.
    */
   async #proven(connection: ZooKeeperConnection, id: string, place: OwnNode): Promise<boolean> {
     while (place.seenOn !== connection) {

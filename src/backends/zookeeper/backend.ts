@@ -43,12 +43,12 @@ import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 import { ZooKeeperSession } from './wire/session.ts';
 
-/** The nodes of a listing that are read at once: enough to keep the connection busy, too few to delay other requests. */
+/** How many nodes a listing reads at once: enough to keep the connection busy, too few to delay other requests. */
 const MAX_BATCH = 256;
 
 /**
- * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in a session of its own. It connects when it is
- * first asked, and reconnects by itself.
+ * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in a session of its own. The first call
+ * opens the session, which reconnects by itself.
  * @throws LockError `LOCK_INVALID` for a bad option.
  * @example const locks = createLocks(zookeeper({ servers: 'zk1:2181,zk2:2181,zk3:2181' }));
  */
@@ -61,7 +61,7 @@ class Zookeeper implements Backend {
   readonly traits: Traits;
   readonly hints: Hints;
   readonly values: ZookeeperValues;
-  /** Core sends a renewal then. That sets a watch on the node of the hold, and the signal `lost` of the grant notifies of its end. */
+  /** Core then sends a renewal, which watches the node of the hold. The signal `lost` of the grant reports the end of the node. */
   readonly watchHold = async (): Promise<AsyncDisposable> => together();
   readonly #settings: Settings;
   readonly #session: ZooKeeperSession;
@@ -94,7 +94,7 @@ class Zookeeper implements Backend {
       expires: false,
       lifetime: 'session',
       sessionGrace: timeout,
-      // For the servers a hold lives as long as its session. So no ttl is shorter than that may be.
+      // On the servers a hold lives as long as its session. So no ttl may be shorter than the session timeout.
       ttl: { min: timeout, max: MAX_DURATION_MS },
     };
   }
@@ -117,7 +117,7 @@ class Zookeeper implements Backend {
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const began = this.#settings.clock.now();
     const connection = await this.#session.connection(CALL_TIMEOUT_MS);
-    // The answer proves that the session is alive. The events of our watches come before it. So a node that is still watched is there.
+    // The answer proves that the session is alive. Watch events come before the answer, so a node whose watch has not fired exists.
     await connection.request(sync);
     const renewed = (claim: Claim): Promise<Renewal> => this.#admissions.renew(connection, claim, began);
     return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));
@@ -134,7 +134,7 @@ class Zookeeper implements Backend {
     return next && value ? { ...released, next: await this.attempt(next) } : released;
   }
 
-  /** Removes the nodes of claims that were given up: the session still keeps them, and no caller asks for them any more. */
+  /** Removes the nodes of claims that were given up: the session keeps these nodes, and no caller asks for them. */
   #clear(connection: ZooKeeperConnection): void {
     for (const handle of this.#own.leaving) {
       const leave = (): Promise<unknown> => this.#own.leave(connection, handle);
@@ -204,7 +204,7 @@ class Zookeeper implements Backend {
   }
 }
 
-/** Lists all claims of a key, also those of Curator's clients. */
+/** Lists all claims of a key, also claims of Curator's clients. */
 async function* entriesOn(connection: ZooKeeperConnection, key: string, parent: string): AsyncIterable<QueueEntry> {
   const queue = sortedQueue((await list(connection, parent)).names);
   const unread = { token: 0n, label: '', remaining: Number.POSITIVE_INFINITY };
@@ -216,7 +216,7 @@ async function* entriesOn(connection: ZooKeeperConnection, key: string, parent: 
     const batch = queue.slice(from, from + MAX_BATCH);
     const nodes = await Promise.all(batch.map(({ name }) => read(connection, `${parent}/${name}`)));
     for (const [at, node] of nodes.entries()) {
-      if (!node) continue; // it has left meanwhile
+      if (!node) continue; // the claim has left meanwhile
       yield { ...entries[from + at]!, token: node.stat.czxid, label: node.data.toString('utf8') };
     }
   }

@@ -54,7 +54,7 @@ export async function check(connection: ZooKeeperConnection, granted: number, se
   return found;
 }
 
-/** The answer to `srvr`, the one four-letter command that servers allow by default; '' if none came in time. */
+/** The answer to `srvr`, the one four-letter command that servers allow by default; '' if no answer came in time. */
 async function serverReport(server: ServerAddress, { tls, clock }: Settings): Promise<string> {
   try {
     const socket = await openSocket(server, tls, MAX_REPORT_MS, clock);

@@ -2,8 +2,8 @@ import { ALL_UNITS, type Claim, checkPrefix, type Demand, EXCLUSIVE, SHARED } fr
 
 /**
  * The names of Curator's recipes, so that its locks and ours stand in one queue: `_c_<guid>-`, then `lock-` (a mutex) or `__WRIT__` or
- * `__READ__` (a read-write lock), then the number that the server appends. Curator has no recipe for permits in this layout. Ours
- * name their units before `lock-`: `_c_<guid>-2of5-lock-`.
+ * `__READ__` (a read-write lock), then the number that the server appends. Curator has no recipe for permits in this layout. Our
+ * permits have their units before `lock-`: `_c_<guid>-2of5-lock-`.
  */
 const NAME = /^(?:_c_(.+?)-)?(?:(\d{1,10})of(\d{1,10})-)?(lock-|__READ__|__WRIT__)(-?\d{9,10})$/;
 /** The end of the name of every sequential node. */
@@ -15,7 +15,7 @@ export interface ClaimNode extends Demand {
   readonly number: number;
 }
 
-/** The id in the form of a UUID, as Curator has it. If the answer to the creation of a node was lost, the node is found by this. */
+/** The id in the form of a UUID, as in Curator's names. By this, a node is found if the answer to its creation was lost. */
 function guid(id: string): string {
   const form = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(id);
   return form ? form.slice(1).join('-') : encodeURIComponent(id);
@@ -38,7 +38,7 @@ function kindOf({ units, capacity, readWrite }: Claim): string {
  */
 export function sortedQueue(names: readonly string[]): ClaimNode[] {
   const queue = names.map(member).filter((found) => found !== undefined);
-  // Compared as serial numbers (RFC 1982), so the order is right across the wrap if the queue is shorter than 2³¹.
+  // Compared as serial numbers (RFC 1982), the numbers keep their order when the counter wraps, if they differ by less than 2³¹.
   return queue.sort((a, b) => (a.number - b.number) | 0);
 }
 
@@ -57,18 +57,18 @@ function unitsOf(kind: string, units: number, capacity: number): Demand {
   return sound ? { units, capacity } : EXCLUSIVE;
 }
 
-/** Several segments are allowed, so that locks may be where other clients of a team have theirs: `app/locks`. */
+/** Several segments are allowed (`app/locks`), so that locks can be where other clients have their locks. */
 const PREFIX =
   /^(?=.{1,256}$)(?!zookeeper(?:\/|$))(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+)*$/;
 
-/** `/holdfast`: the node under which every key has one of its own. */
+/** `/holdfast`: the parent of the nodes of all keys. */
 export function rootOf(prefix: string): string {
   return `/${checkPrefix(prefix, PREFIX)}`;
 }
 
 /**
- * A key is one segment, percent-encoded. So no two keys have one path, and the segment has no `/`, and nothing that ZooKeeper refuses in a
- * path (control characters, surrogates, private use, `.` and `..` alone).
+ * A key is one segment, percent-encoded. So two keys never have the same path, and the segment contains no `/`, and nothing that ZooKeeper
+ * refuses in a path (control characters, surrogates, private use, `.` and `..` alone).
  */
 export const encodeKey = (key: string): string =>
   key === '.' || key === '..' ? key.replaceAll('.', '%2E') : encodeURIComponent(key);

@@ -22,7 +22,7 @@ import type { Watcher } from './wire/requests.ts';
 
 /**
  * Asks over a connection, and translates errors.
- * @param what says in an error what was asked
+ * @param what names the request in an error
  * @param ask gets the connection, and when the call began, by the clock
  * @param within how long to wait for a connection, ms; 5 s by default
  */
@@ -61,12 +61,12 @@ const NO_NODE = '_c_-none';
 
 /**
  * Resolves when the server has applied all writes that any server has answered before. On a follower, a `sync` would be enough. But the leader
- * answers a `sync` at once, and may not have applied yet what its followers have answered to their clients. A write has its place among all
- * other writes, so this removes a node that never exists.
+ * answers a `sync` at once, perhaps before it has applied writes that its followers have answered. The answer to a write comes after all
+ * earlier writes, so this removes a node that never exists.
  */
 export async function caughtUp(connection: ZooKeeperConnection, parent: string): Promise<void> {
   await connection.request(remove(`${parent}/${NO_NODE}`)).catch((error) => {
-    // A write that the leader refuses has its place among all writes, too.
+    // The answer to a refused write also comes after all earlier writes.
     if (!isKeeperError(error, Code.noNode) && !isKeeperError(error, Code.noAuth)) throw error;
   });
 }
@@ -77,11 +77,11 @@ export async function listNow(connection: ZooKeeperConnection, path: string): Pr
   return listing;
 }
 
-/** @returns undefined when the node is not there; then a watcher is called when it is made */
+/** @returns undefined if the node is missing; then the watcher is called when the node is made */
 export const stat = (connection: ZooKeeperConnection, path: string, watcher?: Watcher): Promise<Stat | undefined> =>
   orElse(connection, exists(path), undefined, watcher);
 
-/** @returns undefined when the node is not there, and then nothing is watched */
+/** @returns undefined if the node is missing: then nothing is watched */
 export const read = (connection: ZooKeeperConnection, path: string, watcher?: Watcher): Promise<Read | undefined> =>
   orElse(connection, getData(path), undefined, watcher);
 
@@ -89,7 +89,7 @@ export const read = (connection: ZooKeeperConnection, path: string, watcher?: Wa
 export const removeNode = async (connection: ZooKeeperConnection, path: string): Promise<boolean> =>
   (await orElse(connection, remove(path), false)) !== false;
 
-/** Does something that needs the container of a node. A missing container is made: the server removes it when it was empty for a while. */
+/** Calls `act`, which needs the container of a node, and makes a missing one: the server removes a container that was empty for a while. */
 export async function inContainer<T>(
   connection: ZooKeeperConnection,
   path: string,
@@ -122,12 +122,12 @@ export const putNode = (
     return made ?? connection.request(setData(path, data)); // if the node was removed meanwhile, the error starts the next attempt
   });
 
-/** The time of the leader, ms since 1970, which only the answer to a write has. 0 if the container is gone: then it has no nodes either. */
+/** The leader's time, ms since 1970, which only the answer to a write has. 0 if the container is gone, so that it has no nodes. */
 export async function timeAt(connection: ZooKeeperConnection, container: string): Promise<number> {
   return (await orElse(connection, setData(container, new Uint8Array()), { mtime: 0 })).mtime;
 }
 
-/** The record in a node, whose times count from when it was written. @throws LockError `LOCK_INVALID` for another format */
+/** The record in a node, in the leader's time: stored times count from the write of the node. @throws LockError `LOCK_INVALID` for another format */
 export function recordIn(node: Read): KeyRecord {
   const { counts, at, until, ...record } = readRecord(node.data.toString());
   const { mtime } = node.stat;
@@ -138,7 +138,7 @@ const MAX_SWEPT = 16;
 
 /**
  * Looks at some nodes of a container, and removes those that have expired.
- * @param from where to begin, from 0 to 1
+ * @param from where in the listing to begin, from 0 to 1
  */
 export async function sweep(connection: ZooKeeperConnection, container: string, from: number): Promise<void> {
   const [now, { names }] = await Promise.all([timeAt(connection, container), list(connection, container)]);
@@ -169,7 +169,7 @@ export async function watchChildren(
   };
   const watcher = Object.assign(notifyOnce, { isOver: () => over });
   const { asOf } = await list(connection, parent, watcher);
-  // While `parent` is missing, its creation is watched instead. If it was made just now, its children can be watched after all.
+  // While `parent` is missing, its creation is watched instead. If `parent` was made since the listing, its children can be watched.
   if (asOf === 0n && (await stat(connection, parent, watcher))) await list(connection, parent, watcher);
   return {
     [Symbol.asyncDispose]: async () => {
@@ -178,17 +178,17 @@ export async function watchChildren(
   };
 }
 
-/** No key has this node: in keys, `@` is percent-encoded. */
+/** The node of no key has this name: keys percent-encode `@`. */
 const HINTS = '@hints';
 
-/** Hints in persistent nodes. A hint counts from when its node was written, by the clock of the leader. */
+/** Hints in persistent nodes. The time of a hint counts from the write of its node, by the leader's clock. */
 export function hintsIn({ root, acl, clock }: Settings, ask: Ask): Hints {
   const folder = `${root}/${HINTS}`;
   const pathOf = (name: string): string => `${folder}/${encodeKey(name)}`;
   return {
     read: (name) =>
       ask('read a hint', async (connection) => {
-        // Both are sent at once: the server answers in order. The write for the time also makes sure that no earlier write is missed.
+        // Both requests are sent at once: the server answers in order. `timeAt` writes, so the read misses no earlier write.
         const [now, node] = await Promise.all([timeAt(connection, folder), read(connection, pathOf(name))]);
         return storedValueIn(node && recordIn(node), now)?.text;
       }),

@@ -14,20 +14,20 @@ import { type Acl, CREATOR_ONLY, OPEN } from './wire/operations.ts';
 
 /** Options of `zookeeper`. */
 export interface ZookeeperOptions {
-  /** `'h1:2181,h2:2181,h3:2181'`; the port is optional. One of them is used, and another one when it fails. */
+  /** `'h1:2181,h2:2181,h3:2181'`; the default port is 2181. One server is used; when it fails, another one. */
   readonly servers: string;
   /**
-   * How long the servers keep the locks of a silent process. Default 10 s, from 1 s to 1 hour. The server may change it to its own
-   * bounds, from 2 to 20 ticks by default: usually 4 s to 40 s. No lease may be shorter.
+   * How long the servers keep the locks of a silent process, and the shortest `ttl`. Default 10 s, from 1 s to 1 hour. The server may
+   * change it to its own bounds, from 2 to 20 ticks by default: usually 4 s to 40 s.
    */
   readonly sessionTimeout?: Duration;
   /** Authenticates by digest. Then only this user may use the nodes we make. */
   readonly auth?: Credentials;
   /** Rights of the nodes we make. Default: the creator only (with `auth`) or everybody (without). */
   readonly acl?: readonly Acl[];
-  /** Connects by TLS, with Node's own options (`ca`, `cert`, `key`…). Certificates are verified unless these say otherwise. */
+  /** Connects by TLS, with Node's own options (`ca`, `cert`, `key`…). Certificates are verified unless the options say otherwise. */
   readonly tls?: ConnectionOptions | boolean;
-  /** The path of the node that has all keys, without the first slash. Default `holdfast`. */
+  /** The path of the parent node of all keys, without the first slash. Default `holdfast`. */
   readonly prefix?: string;
   /** Time and randomness. Default: the machine's. */
   readonly clock?: Clock;

@@ -15,18 +15,18 @@ export interface OwnNode {
   readonly token: bigint;
   /** Aborted when the hold is lost. Made with the first grant. */
   lost?: AbortController;
-  /** A time before the creation of the node was sent, by the clock. Set by the first answered attempt. */
+  /** By the clock, a time before the creation of the node was sent. The first answered attempt sets it. */
   made?: number;
   /** When the last answered attempt began. */
   asked: number;
-  /** Whether the node was written, to notify the next permit of this admission. */
+  /** The state of the write that notifies the next permit of this admission; undefined: none is needed. */
   relay?: 'owed' | 'sent';
-  /** The connection on which the node was seen and is watched. While that lives and the watch does not fire, the node is there. */
+  /** The connection that watches the node. While it lives and the watch has not fired, the node exists. */
   seenOn?: ZooKeeperConnection;
   /** Why the claim waits, by the last listing of its queue. */
   refusal?: {
     readonly verdict: Refused<ClaimNode>;
-    /** The last transaction in that listing that had changed the queue. */
+    /** The last transaction that changed the queue before that listing. */
     readonly asOf: bigint;
     /** The time of that listing, by the clock. */
     readonly listed: number;
@@ -35,7 +35,7 @@ export interface OwnNode {
   guard?: Watcher & { readonly connection: ZooKeeperConnection };
 }
 
-/** Decides what a listing of its queue means for a node. A refusal is remembered in `refusal`. */
+/** Decides what a listing of the queue means for a node in it. Keeps a refusal in `place.refusal`. */
 export function verdictFrom(place: OwnNode, { names, asOf }: NodeChildren, now: number): Admitted | Refused<ClaimNode> {
   const queue = sortedQueue(names);
   const at = queue.findIndex(({ name }) => name === place.name);
@@ -46,8 +46,8 @@ export function verdictFrom(place: OwnNode, { names, asOf }: NodeChildren, now: 
 }
 
 /**
- * Whether a refused claim is surely still refused. It reads only its own node and its obstacle, so the cost does not grow with the queue.
- * If it returns false, the queue must be listed.
+ * Whether a refused claim is surely still refused; if false, the queue must be listed. This reads only the node of the claim and the node it
+ * waits for, so the cost does not grow with the queue.
  */
 export async function stillRefused(
   connection: ZooKeeperConnection,
@@ -58,7 +58,7 @@ export async function stillRefused(
   const { refusal, guard } = place;
   if (!refusal) return false;
   const { behind, relayed } = refusal.verdict;
-  // A watch fires as soon as this server knows of a change. So for a watched obstacle a `sync` is enough, even if the leader lags.
+  // If the obstacle is watched, a `sync` is enough: a change that this server has not applied yet fires the watch later.
   const isWatched = guard?.connection === connection && !guard.isOver?.();
   const byQueue = behind === undefined || (relayed && (!isWatched || now - refusal.listed >= REREAD_AFTER_MS));
   const [, own, obstacle, queue] = await Promise.all([

@@ -5,7 +5,7 @@ import type { OwnNode } from './own-node.ts';
 import type { ZooKeeperConnection } from './wire/connection.ts';
 import { type Acl, type CreatedNode, createEphemeralSequential, type NodeChildren } from './wire/operations.ts';
 
-/** A node, and a listing of its queue that has it. */
+/** A node, and a listing of its queue that contains the node. */
 type Stand = readonly [place: OwnNode, listing: NodeChildren];
 
 /** A claim that was given up. Its node may still be there, under this path if the path is known. */
@@ -15,11 +15,11 @@ export class OwnNodes {
   readonly #root: string;
   readonly #acl: readonly Acl[];
   readonly #own = new Map<string, OwnNode>();
-  /** By the id of a claim, a node that may be there: with its path if its session may be over; without if its creation was not answered. */
+  /** By claim id, a node that may exist: its path if its session may be over, undefined if its creation was not answered. */
   readonly #doubts = new Map<string, string | undefined>();
   /** The ids of claims for which no creation of a node was sent yet. */
   readonly #unsent = new Set<string>();
-  /** The claims that were given up, by id. The session may keep their nodes, so they stay here until the nodes are surely gone. */
+  /** The claims that were given up, by id. The session may keep their nodes, so each stays here until its node is surely gone. */
   readonly #leaving = new Map<string, Leaving>();
 
   constructor(root: string, acl: readonly Acl[]) {
@@ -35,7 +35,7 @@ export class OwnNodes {
     return [...this.#leaving.values()];
   }
 
-  /** The node of a claim, if it is of this session. A node of an earlier session is lost. */
+  /** The node of a claim, if this session made it. A node of an earlier session is lost. */
   get(id: string, session: bigint): OwnNode | undefined {
     const place = this.#own.get(id);
     if (!place || place.session === session) return place;
@@ -55,7 +55,7 @@ export class OwnNodes {
     return this.#unsent.delete(id);
   }
 
-  /** Makes the node of a claim, or finds the one that was made. */
+  /** Makes the node of a claim, or finds the node that was made before. */
   async stand(connection: ZooKeeperConnection, claim: Claim): Promise<Stand> {
     const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
     if (place) {
@@ -73,8 +73,8 @@ export class OwnNodes {
     return inContainer(connection, path, this.#acl, async () => {
       this.#unsent.delete(claim.id);
       this.#doubts.set(claim.id, undefined);
-      // Both are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. The path is kept
-      // even if the listing fails: a user who may make nodes, but not list them, can then remove the node.
+      // Both requests are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. If
+      // the listing fails, the path is kept: a user with the right to make nodes, but not to list them, can then remove the node.
       const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
       return Promise.all([making, list(connection, parent)]);
     });
@@ -89,8 +89,8 @@ export class OwnNodes {
   }
 
   /**
-   * Finds the node of a claim whose creation was never answered. A node of an earlier session is removed: it ends with that session, so it
-   * must not be taken for the place of the claim (CURATOR-498), and nobody should wait for it.
+   * Finds a node whose creation was not answered. Removes a node of an earlier session: the node ends with that session, so the claim must
+   * not take it as its place (CURATOR-498), and nobody should wait for it.
    */
   async #adopt(connection: ZooKeeperConnection, claim: Claim): Promise<OwnNode | undefined> {
     if (!this.#doubts.has(claim.id)) return undefined;
@@ -104,7 +104,7 @@ export class OwnNodes {
     return adopted;
   }
 
-  /** From now on the end of the node is no loss. The node has to be removed, which `leave` does. */
+  /** From now on the end of the node does not count as a loss. `leave` removes the node. */
   giveUp({ id, key }: Handle): void {
     const place = this.#own.get(id);
     this.#own.delete(id);
@@ -121,7 +121,7 @@ export class OwnNodes {
     return ends.includes(true);
   }
 
-  /** Gives a claim up, and removes its node. If this fails, the next connection removes it. */
+  /** Gives a claim up, and removes its node. If the removal fails, the next connection repeats it. */
   withdraw(connection: ZooKeeperConnection, handle: Handle): Promise<boolean> {
     this.giveUp(handle);
     return this.leave(connection, handle);
@@ -149,7 +149,7 @@ export class OwnNodes {
     for (const [id, place] of this.#own) if (place.session === session) this.lose(id, place);
   }
 
-  /** The session may be over. Its holds are lost for good, even if it comes back, since their holders are notified now. Places wait on. */
+  /** The session may be over. Its holds are lost, even if the session comes back: their holders are notified now. Waiting claims keep their nodes. */
   doubtful(session: bigint): void {
     for (const [id, place] of this.#own) {
       if (place.session !== session || !place.lost) continue;

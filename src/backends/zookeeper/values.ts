@@ -36,10 +36,10 @@ import { Code, KeeperError } from './wire/errors.ts';
 import { createPersistent, multi, remove, setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
-/** No key has this node: in keys, `@` is percent-encoded. */
+/** The node of no key has this name: keys percent-encode `@`. */
 const FOLDER = '@values';
 
-/** One release in so many also removes expired values of other keys. */
+/** One release of a value in so many, on average, also removes expired values of other keys. */
 const RELEASES_PER_SWEEP = 8;
 
 /** What is stored beside the queue of a key. All times are by the leader's clock. */
@@ -48,13 +48,13 @@ interface Stored {
   /** The leader's time, ms since 1970; 0 if nothing is stored. */
   readonly now: number;
   readonly zxid: bigint;
-  /** The name of the node of the hold that was counted last, in its queue. */
+  /** The name of the node, in the queue, of the hold that was counted last. */
   readonly counted?: string;
 }
 
 /**
- * Values beside the queues, in two persistent nodes for each key: the value, and the number of holds that stored none. Their times count
- * from when the node was written, which the leader notes. So no clock of a client matters.
+ * Values beside the queues, in two persistent nodes for each key: the value, and the number of holds that stored none. The times in a node
+ * count from its last write, whose time the leader stores. So no clock of a client matters.
  */
 export class ZookeeperValues implements Values {
   readonly #folder: string;
@@ -147,12 +147,12 @@ export class ZookeeperValues implements Values {
   }
 
   /**
-   * Only the answer to a write has the leader's time. So a write is made, but only where something is stored.
-   * @param newest whether to miss nothing that any server has answered before
+   * Only the answer to a write has the leader's time. So this writes; without `newest`, only if something is stored.
+   * @param newest whether this must see every write that any server has answered before
    */
   async #read(connection: ZooKeeperConnection, key: string, newest: boolean): Promise<Stored> {
     const paths = this.#paths(key);
-    // All are sent at once: the server answers in order.
+    // All requests are sent at once: the server answers in order.
     const [touched, value, counted] = await Promise.all([
       newest ? timeAt(connection, paths.bucket) : undefined,
       read(connection, paths.value),
@@ -165,7 +165,7 @@ export class ZookeeperValues implements Values {
     return { record, now, zxid: value?.stat.mzxid ?? 0n, ...(attempts && { counted: attempts.text }) };
   }
 
-  /** Deletes the node of a holder and stores its value, in one transaction. @returns false where there is no such node any more */
+  /** Deletes the node of a holder and stores its value, in one transaction. @returns false if the node is gone */
   async #put(
     connection: ZooKeeperConnection,
     key: string,
@@ -193,13 +193,13 @@ export class ZookeeperValues implements Values {
     throw new Error(`the value was removed, or stored, ${MAX_ATTEMPTS} times while it was written`);
   }
 
-  /** @param record its text is the name of the node of the hold @param now the time as of which its times are given */
+  /** @param record its text is the name of the node of the hold @param now the leader's time when `record` was read */
   #count(connection: ZooKeeperConnection, key: string, record: KeyRecord, now: number): Promise<unknown> {
     const stored = writeRecord({ ...recordOf(undefined, record), counts: record.counts - now, text: record.text });
     return putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#settings.acl);
   }
 
-  /** The bucket is one of 256 containers, so that none gets too many children to be listed. */
+  /** The bucket is one of 256 containers, so that no container gets too many children for a listing. */
   #paths(key: string) {
     const bucket = `${this.#folder}/${hash('sha256', key, 'hex').slice(0, 2)}`;
     const name = `${bucket}/${encodeKey(key)}`;
@@ -208,10 +208,10 @@ export class ZookeeperValues implements Values {
 }
 
 /**
- * The record, with the age of its value at the time when an attempt was sent. The age is never less than the real one. It has two upper bounds:
- * one by the leader's clock; and, if the value was stored after the claim had its node, the time that the claim has waited.
+ * The record, with the age of its value when an attempt was sent. The age is the smaller of two upper bounds: the age by the leader's clock,
+ * and, if the value was stored after the node of the claim was made, the time that the claim has waited.
  * @param since how long before the read the attempt was sent, ms
- * @param place the token of that node, and how long before the attempt it was made at most, ms
+ * @param place the token of the claim's node, and how long before the attempt the node was made, at most, ms
  */
 function recordAsOf(
   { record, now, zxid }: Stored,

@@ -14,7 +14,7 @@ export const s3Url: EngineUrl = {
   },
 };
 
-/** Without credentials in the address the SDK finds its own: those of the environment, a profile or the machine. */
+/** If the address has no credentials, the SDK takes those of the environment, a profile or the machine. */
 function awsOptions({ user, password, params }: Address): object {
   const [endpoint, region] = [params.get('endpoint'), params.get('region')];
   return {

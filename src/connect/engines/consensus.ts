@@ -3,7 +3,7 @@ import { type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints, pick } from '../url.ts';
 
-/** Without a driver: the backend speaks etcd's protocol over Node's own HTTP/2. */
+/** It needs no driver: the backend speaks etcd's protocol over Node's own HTTP/2. */
 export const etcdUrl: EngineUrl = {
   schemes: ['etcd'],
   example: 'etcd://h1:2379,h2:2379,h3:2379',
@@ -24,7 +24,7 @@ export const etcdUrl: EngineUrl = {
   },
 };
 
-/** Without a driver: the backend speaks ZooKeeper's protocol itself. */
+/** It needs no driver: the backend speaks ZooKeeper's protocol itself. */
 export const zookeeperUrl: EngineUrl = {
   schemes: ['zookeeper'],
   example: 'zookeeper://h1:2181,h2:2181,h3:2181',
@@ -38,9 +38,9 @@ export const zookeeperUrl: EngineUrl = {
       servers: endpoints(address, 2181).join(),
       auth: user === undefined ? undefined : { user, password: password ?? '' },
       tls: tlsOf(address),
-      // In a URL, milliseconds are text too.
+      // In a URL a number of ms is text, too.
       sessionTimeout: /^\d+$/.test(timeout ?? '') ? Number(timeout) : (timeout as Duration | undefined),
-      // As in other clients of ZooKeeper, all nodes are under the path.
+      // As in other clients of ZooKeeper, all nodes are under the path of the URL.
       prefix: [path, params.get('prefix') ?? 'holdfast'].filter(Boolean).join('/'),
     });
     return openEngine(address, backend);

@@ -12,13 +12,13 @@ export const mongodbUrl: EngineUrl = {
     const { MongoClient } = await driver('mongodb');
     const { mongodb } = await import('../../backends/mongodb/index.ts');
     const client = newClient(address, MongoClient);
-    client.on('error', () => {}); // the calls that fail tell
+    client.on('error', () => {}); // the failed calls show their errors
     const backend = mongodb(client.db(address.path || 'holdfast'), pick(address, 'prefix'));
     return openEngine(address, backend, () => client.close());
   },
 };
 
-/** The driver reads the URL itself, and throws if it is not good. */
+/** The driver reads the URL itself, and throws if the URL is not good. */
 function newClient(address: Address, Client: typeof MongoClient): MongoClient {
   try {
     return new Client(withoutPrefix(address.href), {
@@ -31,6 +31,6 @@ function newClient(address: Address, Client: typeof MongoClient): MongoClient {
   }
 }
 
-/** `prefix` is our parameter, and the driver refuses unknown ones. */
+/** `prefix` is our parameter, and the driver refuses unknown parameters. */
 const withoutPrefix = (href: string): string =>
   href.replace(/([?&])prefix=[^&]*(&?)/, (_, before: string, after: string) => (after ? before : ''));

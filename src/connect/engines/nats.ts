@@ -3,10 +3,10 @@ import { CONNECT_LIMIT_MS, driver, type EngineUrl, openEngine } from '../engine.
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, endpoints, pick, unreachable } from '../url.ts';
 
-/** The bucket where the address names none. */
+/** The bucket if the address names none. */
 const BUCKET = 'holdfast';
 
-/** The client's own pause is two seconds: a lease that is shorter would be lost with each connection that is cut. ms */
+/** The pauses before the client reconnects, ms. The default is two seconds: a cut connection would lose shorter leases. */
 const RECONNECT = { reconnectTimeWait: 100, reconnectJitter: 50, reconnectJitterTLS: 50 };
 
 export const natsUrl: EngineUrl = {
@@ -47,7 +47,7 @@ export const natsUrl: EngineUrl = {
 const texts = (tls: object): object =>
   Object.fromEntries(Object.entries(tls).map(([name, value]) => [name, String(value)]));
 
-/** They are those of a bucket that is made; one that is there stays as it is. */
+/** The replicas of a bucket that is created here. A bucket that exists stays as it is. */
 function replicasOf({ params }: Address): { replicas?: number } {
   const given = params.get('replicas');
   if (given === null) return {};

@@ -24,20 +24,20 @@ const SAFE = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   connectTimeout: CONNECT_LIMIT_MS,
-  // What hangs, or was dropped without a word, shows by its silence. Any answer on the connection counts.
+  // A connection that hangs, or was dropped silently, gives no answer. Any answer on the connection counts.
   socketTimeout: CONNECT_LIMIT_MS / 2,
-  // A server that reads its data tells how long it still needs, at first with no more than a guess: ioredis would wait up to ten seconds.
+  // A server that loads its data says how long it still needs, and at first only guesses: ioredis would wait up to ten seconds.
   maxLoadingRetryTime: 1_000,
-  // It also counts for a dead connection, and keeps the process alive. By then all answers have come.
+  // How long a close may take, ms. A dead connection takes all of it, and keeps the process alive. By then all answers have come.
   disconnectTimeout: 100,
-  // The name or the sentinels now lead to another primary, and nobody ended this connection. 1: the command is not sent again.
+  // READONLY: the name or the sentinels now lead to another primary, but this connection is open. 1: connect again, and do not resend the command.
   reconnectOnError: ({ message }: Error) => message.startsWith('READONLY') && 1,
 } as const satisfies RedisOptions;
 
 const PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
-/** The ways to find a Redis differ only in their client. */
+/** The client for each scheme: the schemes differ in nothing else. */
 const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Client>> = {
   redis: ({ Redis }, address) => new Redis({ ...options(address, address.path), ...single(address, PORT) }),
   rediss: ({ Redis }, address) => new Redis({ ...options(address, address.path, true), ...single(address, PORT) }),
@@ -48,14 +48,14 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Cli
       throw invalid('redis+sentinel: needs the sentinels and the name of the group, as in redis+sentinel://h1,h2/main');
     }
     const all = options(address, params.get('db') ?? '');
-    // TLS is for both: if the servers have it, the sentinels that tell their addresses have it too.
+    // TLS is for both: if the servers have TLS, the sentinels have it, too.
     return new Redis({
       ...all,
       sentinels,
       name: path,
       sentinelTLS: all.tls,
       enableTLSForSentinelMode: !!all.tls,
-      // A primary that hangs keeps its connections open. Only the sentinels tell that another one is the primary now.
+      // A primary that hangs keeps its connections open. Only the sentinels tell that another server is the primary now.
       failoverDetector: true,
     });
   },
@@ -70,7 +70,7 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Cli
       redisOptions,
       lazyConnect: true,
       enableOfflineQueue: false,
-      // A certificate has the given names, not the addresses behind them.
+      // A certificate has host names. So the names must not become IP addresses.
       ...(redisOptions.tls && { dnsLookup: (name, found) => found(null, name) }),
       clusterRetryStrategy: (tries) => Math.min(100 * tries, 2_000),
     });
@@ -91,8 +91,8 @@ export const redisUrl: EngineUrl = {
 
 /**
  * A Redis whose locks other programs take, too. `prefix` is the text before each name; by default there is none.
- * @param name as in the schemes: `redis+plain` has the client of `redis`
- * @param load gives the engine by the parameters of the address
+ * @param name the name in the schemes: `redis+plain` has the client of `redis`
+ * @param load makes the engine from the parameters of the address
  */
 const sharedRedis = (
   name: string,
@@ -111,13 +111,13 @@ const sharedRedis = (
   },
 });
 
-/** One server. */
+/** Only on one server. */
 export const plainRedisUrl = sharedRedis('plain', [], ['registry'], async (address, key) => {
   const { plainRedis } = await import('../../backends/redis-plain/index.ts');
   return (client) => plainRedis(client, { ...pick(address, 'registry'), ...key });
 });
 
-/** One server, one behind sentinels, or a Cluster, whose locks Redisson takes. */
+/** The locks of Redisson, on one server, behind sentinels, or on a Cluster. */
 export const redissonUrl = sharedRedis(
   'redisson',
   ['sentinel', 'cluster'],
@@ -135,16 +135,16 @@ export const redissonUrl = sharedRedis(
 async function openClient(address: Address, engine: (client: Client) => Backend): Promise<OpenEngine> {
   const ioredis = await driver('ioredis');
   const client = CLIENTS[address.scheme]!(ioredis, address);
-  const backend = engine(client); // before connecting: if this throws, nobody would end a connection
+  const backend = engine(client); // before the connection: if this throws, none stays open
   let why: unknown;
   client.on('error', (error: Error & { lastNodeError?: unknown }) => {
-    why = error.lastNodeError ?? error; // of a cluster, the error of a node. Later the calls that fail tell
+    why = error.lastNodeError ?? error; // of a cluster, the error of a node. Later, failed calls show theirs
   });
-  // With sentinels the client may give up for good, if one of them names the new primary while another one is asked.
-  // A quorum is open when most of its servers have answered, so it may be closed before this client has connected.
+  // With sentinels the client may end for good, if one names the new primary while another is asked: then it connects again. Not after a close: a
+  // quorum needs only most of its servers, so the close may come before this client has connected.
   let closed = false;
   const again = (): void => {
-    if (!closed) client.connect().catch(() => {}); // its 'error' tells
+    if (!closed) client.connect().catch(() => {}); // its 'error' event says why
   };
   const connected = withConnectLimit(client.connect()).then(
     () => {
@@ -165,7 +165,7 @@ async function openClient(address: Address, engine: (client: Client) => Backend)
   );
 }
 
-/** For several servers with TLS, where the driver hides the errors of the handshakes. */
+/** The error of the TLS handshake with the first of several servers, which the driver hides. */
 async function untold(address: Address): Promise<Error | undefined> {
   const tls = tlsOf(address);
   const [first] = address.hosts;
@@ -173,7 +173,7 @@ async function untold(address: Address): Promise<Error | undefined> {
   return distrust(first.host, first.port ?? (address.scheme === 'redis+sentinel' ? SENTINEL_PORT : PORT), tls);
 }
 
-/** @param db from the path, or from `?db=` where the path is something else */
+/** @param db the database: from the path, or from `?db=` if the path is something else */
 function options(address: Address, db: string, secure = false): RedisOptions {
   const { user, password, params } = address;
   if ((params.get('db') ?? db) !== db) {

@@ -8,7 +8,7 @@ export const postgresUrl: EngineUrl = {
   schemes: ['postgres', 'postgresql'],
   example: 'postgres://user@127.0.0.1:5432/app',
   ports: { 5432: 'postgres' },
-  denials: ['28P01', '28000'], // the password, the user
+  denials: ['28P01', '28000'], // a wrong password, a wrong user
   params: ['prefix', 'schema', 'sslmode', ...TLS_PARAMS],
   async open(address) {
     const { Pool } = await driver('pg');
@@ -23,7 +23,7 @@ export const postgresUrl: EngineUrl = {
       connectionTimeoutMillis: CONNECT_LIMIT_MS,
       max: 4,
     });
-    pool.on('error', () => {}); // the calls that fail tell
+    pool.on('error', () => {}); // the failed calls show their errors
     const backend = postgres(pool, pick(address, 'prefix', 'schema'));
     return openEngine(address, backend, () => pool.end());
   },
@@ -33,7 +33,7 @@ export const postgresUrl: EngineUrl = {
   },
 };
 
-/** Those values of libpq's `sslmode` that are safe: the others would accept any certificate, or no TLS at all. */
+/** Whether `sslmode` asks for TLS. The other values of libpq would accept the certificate of another host, or no TLS. */
 function isEncrypted({ params }: Address): boolean {
   const mode = params.get('sslmode') ?? 'disable';
   if (!['disable', 'require', 'verify-full'].includes(mode))
@@ -65,10 +65,7 @@ export const mysqlUrl: EngineUrl = {
   },
 };
 
-/**
- * By default mysql2 accepts a certificate of any name from a known authority. For an address it would ask for the certificate of
- * `localhost`.
- */
+/** By default mysql2 accepts a certificate of any host from a known authority. For an IP address, `verifyIdentity` would want one of `localhost`. */
 function strictTls(address: Address): (Tls & { verifyIdentity: true }) | undefined {
   const tls = tlsOf(address);
   if (!tls) return undefined;

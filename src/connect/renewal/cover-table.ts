@@ -1,12 +1,12 @@
 import { type Clock, type Cover, type Handle, MAX_DURATION_MS, type Schedule } from '../../core/index.ts';
 import { type Moment, type RenewalPlan, Segment, type SharedClock, SLOTS } from './table.ts';
 
-/** If the clock gains more than this on the shared clock, it has noticed a suspension of the machine; less is rounding. ms */
+/** If the clock gains more than this on the shared clock, ms, the machine was suspended; less is rounding. */
 const MIN_SUSPENSION_MS = 100;
 
 /**
- * Converts between shared moments and the times of a clock of this thread. That clock adds the time for which the machine was suspended, as
- * soon as it notices. A moment before the notice counts as before the suspension, so a lease may end sooner, but not later.
+ * Converts between moments of the shared clock and times of this thread's clock, which adds a suspension of the machine as soon as it notices. A
+ * moment before the notice counts as before the suspension, so a lease may end sooner, but not later.
  */
 export class Conversion {
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class Conversion {
     return moment + time - now;
   }
 
-  /** The time of a moment by the clock, without later suspensions; 1 ms early for the rounding. */
+  /** The time of a moment by this thread's clock, less the suspensions after it; 1 ms early for the rounding. */
   timeOf(then: Moment): number {
     const { moment, now } = this.look();
     const since = this.#suspensions.filter(({ from }) => from > then);
@@ -34,7 +34,7 @@ export class Conversion {
     return now - (moment - then) - slept - 1;
   }
 
-  /** To be called now and then, so that each suspension is noticed by itself. */
+  /** Notes a suspension. It is called regularly, so that two suspensions do not count as one. */
   look(): { moment: Moment; now: number } {
     const moment = this.#shared();
     const now = this.#clock.now();
@@ -111,7 +111,7 @@ class Covering implements Cover {
   readonly #place: Place;
   #generation: number;
   #ttl: number;
-  /** Whether a renewal to an earlier lease may still be on its way. */
+  /** Whether a renewal for an earlier `ttl` may still be on its way. */
   #doubt = false;
   #ended = false;
 
@@ -141,7 +141,7 @@ class Covering implements Cover {
     if (schedule.ttl !== this.#ttl) this.#generation = this.#table.next();
     this.#ttl = schedule.ttl;
     segment.follow(slot, this.#generation, this.#table.planOf(schedule));
-    // This is asked only now: if the worker has not marked the old generation by now, it sends no renewal for it.
+    // Only after `follow`: a worker that has not marked the old generation by now sends no renewal for it.
     if (before !== this.#generation) this.#doubt ||= segment.asks(slot, before);
   }
 

@@ -11,18 +11,17 @@ import {
 } from '../../core/index.ts';
 import { type Control, type CoveredHold, type Moment, type Segment, type SharedClock, SLOTS } from './table.ts';
 
-/** The main thread renews a hold each interval. The worker renews it when so many intervals have passed. */
+/** The main thread renews a hold each interval. The worker renews a hold that was not renewed for so many intervals. */
 const LATE_INTERVALS = 1.25;
-/** It renews a little early, so that holds which are due at different times share a request. */
+/** The worker renews after this part of that time, so that holds which are due at different times share a request. */
 const EARLY_FACTOR = 0.9;
-/** How many looks the shortest interval has, and the longest and the shortest pause between two looks, ms. */
+/** How many looks the worker takes in the shortest interval, and the bounds of the pause between two looks, ms. */
 const LOOKS_PER_INTERVAL = 5;
 const LOOK_PAUSE_MS = { max: 500, min: 4 };
-/** How many holds one request renews at most. */
+/** How many holds one request renews at most, and its longest time, ms. */
 const MAX_BATCH = 500;
 const MAX_REQUEST_MS = 5_000;
 
-/** A hold whose renewal is due. */
 interface Due {
   readonly segment: Segment;
   readonly slot: number;
@@ -51,7 +50,7 @@ export class Rounds {
   #beats: number;
   #movedAt: Moment;
 
-  /** @param stall ms, and the time between two beats of the counter */
+  /** @param stall how long the counter may stand still, one beat included, ms */
   constructor(backend: Pick<Backend, 'renew'>, control: Control, shared: SharedClock, stall: number) {
     this.#backend = backend;
     this.#control = control;
@@ -73,7 +72,7 @@ export class Rounds {
     const hangs = now - this.#movedAt > this.#stall;
     const { due, shortest } = this.#due(now);
     for (const batch of hangs ? [] : inBatches(due)) void this.#renew(batch);
-    // It grows slowly: where short intervals come and go, the main thread need not wake the worker for each of them.
+    // `patience` grows slowly: if short intervals come and go, the main thread need not wake the worker for each of them.
     const patience = Math.max(1, Math.min(shortest, 2 * (this.#control.patience || shortest)));
     this.#control.patience = patience;
     return Math.min(LOOK_PAUSE_MS.max, Math.max(LOOK_PAUSE_MS.min, patience / LOOKS_PER_INTERVAL));
@@ -117,7 +116,7 @@ export class Rounds {
     const entry = this.#segments.find((each) => each.segment === segment)!.known[slot];
     if (entry?.generation !== generation) return;
     if (typeof answer === 'object') {
-      // The main thread adds the whole lease to this moment, and the engine may have given less.
+      // The main thread adds the whole lease to this moment: if the engine gave less, it must be earlier.
       const earlier = Math.max(0, claim.ttl - answer.validFor);
       segment.confirm(slot, generation, sent - Math.ceil(earlier));
       entry.state = 'renewed';

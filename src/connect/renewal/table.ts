@@ -7,12 +7,12 @@ export type Moment = number;
 export const sharedClock = (origin: bigint) => (): Moment => Number((process.hrtime.bigint() - origin) / 1_000_000n);
 export type SharedClock = ReturnType<typeof sharedClock>;
 
-/** How many holds one segment has room for. It has about 0.6 MB; the machine gives it memory as it is used. */
+/** How many holds one segment of about 0.6 MB has room for. The machine gives it memory only as it is used. */
 export const SLOTS = 1_024;
 const ID_BYTES = 32;
 const KEY_BYTES = 512;
 
-/** What the threads share of each hold. The main thread writes the columns up to `length`, the worker the others. */
+/** The numbers that the threads share for each hold. The main thread writes the columns up to `length`, the worker the others. */
 const COLUMNS = [
   'generation',
   'sent',
@@ -32,7 +32,6 @@ const cellOf = (column: Column, slot: number): number => COLUMN_STARTS[column] +
 /** Bytes of one number: 64 bits, so that no moment overflows. */
 const CELL_BYTES = 8;
 
-/** What the worker needs to renew one hold. */
 export type CoveredHold = Pick<Claim, 'key' | 'id' | 'ttl'>;
 
 /** When to renew one hold: moments, and whole ms. */
@@ -40,14 +39,14 @@ export interface RenewalPlan {
   readonly ttl: number;
   readonly sent: Moment;
   readonly interval: number;
-  /** The moment from which on it is not renewed. */
+  /** The moment from which on the hold is not renewed. */
   readonly until: Moment;
 }
 
 /**
- * The holds of the main thread, in memory that the worker reads. A blocked thread can send no message, so each hold is put here before its
- * caller runs. A slot has a hold while its generation is not 0. A hold whose lease changes gets the next generation, so that an answer about
- * the shorter lease is not taken for an answer about the longer one.
+ * The holds of the main thread, in memory that the worker reads. A blocked thread can send no message, so each hold is written here before its caller
+ * runs. A slot has a hold while its generation is not 0. A hold whose lease changes gets the next generation, since an answer about the shorter lease
+ * must not count for the longer one.
  */
 export class Segment {
   readonly memory: SharedArrayBuffer;
@@ -90,7 +89,7 @@ export class Segment {
     this.#set('generation', slot, 0);
   }
 
-  /** @returns when the last renewal was sent that the engine has confirmed */
+  /** @returns when the last confirmed renewal was sent; undefined if there is none */
   lastConfirmed(slot: number, generation: number): Moment | undefined {
     return this.#get('confirmed', slot) === generation ? this.#get('confirmedAt', slot) : undefined;
   }
@@ -99,7 +98,7 @@ export class Segment {
     return this.#get('asking', slot) === generation;
   }
 
-  // The worker calls the following.
+  // The worker calls the methods below.
 
   /** @returns 0 for a free slot */
   generation(slot: number): number {
@@ -130,14 +129,14 @@ export class Segment {
     return undefined;
   }
 
-  /** The engine has confirmed a renewal that was sent then. */
+  /** Notes that the engine has confirmed the renewal sent at `sent`. */
   confirm(slot: number, generation: number, sent: Moment): void {
     if (this.generation(slot) !== generation) return;
     this.#set('confirmedAt', slot, sent);
     this.#set('confirmed', slot, generation);
   }
 
-  /** Takes the mark away: surely no renewal is on its way. */
+  /** Removes the mark, once no renewal can be on its way. */
   settle(slot: number, generation: number): void {
     Atomics.compareExchange(this.#cells, cellOf('asking', slot), BigInt(generation), 0n);
   }
@@ -174,10 +173,9 @@ export class Control {
   }
 }
 
-/** What the worker begins with. */
 export interface Task {
   readonly url: string | readonly string[];
-  /** ms for which the counter may stand still. */
+  /** How long the worker renews while the counter stands still, ms. */
   readonly stall: number;
   /** The origin of the clock that the threads share, ns by `process.hrtime`. */
   readonly origin: bigint;
@@ -191,7 +189,7 @@ export type ToWorker =
   | { readonly look: true }
   | { readonly end: true };
 
-/** An error without what cannot be copied to another thread. */
+/** The parts of an error that can be copied to another thread. */
 export interface Failure {
   readonly code: unknown;
   readonly message: string;

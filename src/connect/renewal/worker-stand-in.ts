@@ -15,7 +15,7 @@ import { Conversion, CoverTable } from './cover-table.ts';
 import { Control, type Failure, type FromWorker, sharedClock, type Task, type ToWorker } from './table.ts';
 
 const MAX_BEAT_MS = 1_000;
-/** How many beats a stall has at least. */
+/** How many beats a stall lasts at least. */
 const BEATS_PER_STALL = 8;
 /** How long a thread may take to start and to connect, ms. */
 const MAX_START_MS = 20_000;
@@ -39,7 +39,7 @@ export class WorkerStandIn implements StandIn {
   private constructor(url: Task['url'], stall: number) {
     const origin = process.hrtime.bigint();
     this.#beat = Math.min(MAX_BEAT_MS, stall / BEATS_PER_STALL);
-    // The thread may be blocked just before a beat.
+    // The main thread may be blocked just before a beat.
     this.#task = { url, stall: stall + this.#beat, origin, control: this.#control.memory, segments: [] };
     this.#conversion = new Conversion(systemClock, sharedClock(origin));
     this.#table = new CoverTable(this.#conversion, ({ memory }) => {
@@ -124,8 +124,8 @@ export class WorkerStandIn implements StandIn {
 }
 
 function threadOf(workerData: Task): Worker {
-  // With the flag `--input-type`, for a program that is given as text, Node refuses to run a file. Where `execArgv` is left out, the thread
-  // inherits the flags that are for threads; Node refuses flags of V8 and of the process in a given `execArgv`.
+  // With the flag `--input-type` (a program given as text), Node refuses to run a file, so the thread gets no flags. Otherwise it inherits the flags
+  // that are for threads: in a given `execArgv`, Node refuses flags of V8 and of the process.
   const isText = process.execArgv.some((arg) => arg.startsWith('--input-type'));
   const execArgv = isText ? [] : undefined;
   try {
@@ -147,7 +147,7 @@ function errorOf(failure: Failure): LockError {
 
 function startError(cause: Error): LockError {
   if (isLockError(cause)) return cause;
-  const isForbidden = (cause as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED'; // Node says by which flag it is allowed
+  const isForbidden = (cause as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED'; // Node's message names the flag that allows it
   const advice = isForbidden ? '' : '. Where a bundler made the program, keep holdfast out of the bundle';
   const message = `the thread for renewal: 'worker' could not be started: ${cause.message}${advice}`;
   return new LockError('LOCK_UNSUPPORTED', message, { cause });

@@ -1,22 +1,22 @@
 /**
  * The one rule. All claims to a key stand in one queue, in the order of their tokens, and
  *
- *   a claim is admitted when all units taken up to and including it fit the smallest capacity named among them.
+ *   a claim is admitted if its units and those of all claims before it fit the smallest capacity that one of these claims names.
  *
- * The rule is safe: the units of all admitted claims fit the smallest capacity that one of them names. It is fair: no refused claim is ahead of
- * an admitted one, so the admitted claims are always the head of the queue. It stays sound when kinds are mixed on one key. And nobody has to
- * store which claims hold the key: that follows from order and units, so a crash cannot make it wrong.
+ * The rule is safe: the units of all admitted claims fit the smallest capacity that one of them names. The rule is fair: no refused claim is ahead of
+ * an admitted one, so the admitted claims are always the head of the queue. It stays safe if all kinds of locks share one key. No engine has to store
+ * which claims hold the key: order and units say that, so a crash cannot make it wrong.
  */
 export interface Demand {
   /** The units that this claim takes. */
   readonly units: number;
-  /** The number of units that there are, by what this claim says. */
+  /** The number of all units of the key, as this claim says. */
   readonly capacity: number;
-  /** Set for a lock that has readers, too. The rule ignores it; some engines store such claims under another name. */
+  /** Set for a writer. The rule ignores this; some engines store writers under another name. */
   readonly readWrite?: true;
 }
 
-/** Every unit there is: what a mutex or a writer takes, and the capacity that a reader names. */
+/** All units of a key: a mutex or a writer takes so many, and a reader names them as the capacity. */
 export const ALL_UNITS = 2 ** 31 - 1;
 
 export const EXCLUSIVE: Demand = { units: ALL_UNITS, capacity: ALL_UNITS };
@@ -24,7 +24,7 @@ export const WRITER: Demand = { ...EXCLUSIVE, readWrite: true };
 export const SHARED: Demand = { units: 1, capacity: ALL_UNITS };
 
 /**
- * Whether a claim takes all units there are, so that nobody holds beside it: mutexes and writers.
+ * Whether a claim takes all units, such as a mutex or a writer, so that no other holds beside it.
  * @example isExclusive({ units: ALL_UNITS, capacity: ALL_UNITS }); // true: a mutex, a writer
  */
 export const isExclusive = (demand: Demand): boolean => demand.units === demand.capacity;
@@ -55,7 +55,7 @@ export function admitted(queue: Iterable<Demand>): number {
   return count;
 }
 
-/** The number of capacities that are kept though no claim names them. To fill and empty a Map again and again would cost more. */
+/** The number of capacities that stay in the Map though no claim names them. To add and delete an entry again and again would cost more. */
 const MAX_UNUSED_CAPACITIES = 4;
 
 /** Counts the units of the admitted claims, so that a step of the rule costs the same in a long queue as in a short one. */
@@ -89,10 +89,10 @@ export class Tally {
 
 const NO_CLAIMS: readonly never[] = [];
 
-/** What stands in an `ArrivalQueue`: in one at a time. Only the queue writes the fields beside `demand`. */
+/** A member of an `ArrivalQueue`, of one at a time. Only the queue writes the fields other than `demand`. */
 export interface QueueMember {
   readonly demand: Demand;
-  /** Undefined: it stands in no queue. */
+  /** Undefined: the member is in no queue. */
   place?: 'inside' | 'outside' | undefined;
   /** The neighbours in the order of arrival. */
   before?: QueueMember | undefined;
@@ -100,8 +100,8 @@ export interface QueueMember {
 }
 
 /**
- * A queue in this process, in order of arrival, under the one rule. The members inside are the beginning of it, so a tally of them decides.
- * It is a linked list, so the cost per step does not grow with the number of members.
+ * A queue in this process, in order of arrival, under the one rule. The members inside are its head, so a tally of their units decides whether the
+ * next one enters. The queue is a linked list: a step costs the same for any number of members.
  */
 export class ArrivalQueue<M extends QueueMember> {
   readonly #tally = new Tally();
@@ -124,12 +124,12 @@ export class ArrivalQueue<M extends QueueMember> {
     return place === 'inside';
   }
 
-  /** Whether a newcomer could enter. */
+  /** Whether a new member would enter at once. */
   admits(demand: Demand): boolean {
     return this.head === undefined && this.#tally.fits(demand);
   }
 
-  /** Joins at the end. @returns true when the member enters at once */
+  /** Adds a member at the end. @returns true when the member enters at once */
   join(member: M): boolean {
     const enters = this.head === undefined && this.#tally.fits(member.demand);
     if (enters) this.#tally.add(member.demand);
@@ -142,7 +142,7 @@ export class ArrivalQueue<M extends QueueMember> {
     return enters;
   }
 
-  /** Leaves, if the member is still there. @returns the members that enter in its place */
+  /** Removes a member, if it is still in the queue. @returns the members that enter in its place */
   leave(member: QueueMember): readonly M[] {
     this.#remove(member);
     if (!this.head) return NO_CLAIMS;
@@ -154,7 +154,7 @@ export class ArrivalQueue<M extends QueueMember> {
     return entering;
   }
 
-  /** Gives the member that would enter first if this one, which is inside, left. */
+  /** Gives the member that would enter first if `member`, which is inside, left; undefined if none would. */
   successor(member: QueueMember): M | undefined {
     const { head } = this;
     if (!head || !this.isInside(member)) return undefined;

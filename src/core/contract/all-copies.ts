@@ -1,6 +1,8 @@
 import type { Backend } from './backend.ts';
 
-/** Makes one object for all copies of the package in this process. The copies may be of different versions, so its form never changes. */
+/**
+ * Makes one object for all copies of the package in this process. The copies may be of different versions, so the form of the object never changes.
+ */
 export function ofAllCopies<T extends object>(name: string, make: () => T): T {
   const known = globalThis as { [name: symbol]: T | undefined };
   const symbol = Symbol.for(`holdfast.${name}`);
@@ -16,7 +18,7 @@ export function addUser(backend: Backend): void {
   users.set(backend, (users.get(backend) ?? 0) + 1);
 }
 
-/** Counts one user less. The last one closes the backend: to end its connections earlier would end the holds of the other users. */
+/** Counts one user less, and closes the backend after the last user. An earlier close would end the holds of the other users. */
 export async function removeUser(backend: Backend): Promise<void> {
   const others = (users.get(backend) ?? 1) - 1;
   users.set(backend, others);

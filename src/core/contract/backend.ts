@@ -2,18 +2,18 @@
  * The contract between holdfast and an engine. Only `core` waits, retries, renews, counts time, gives up and cleans up;
  * a backend translates. The laws, which `holdfast/testing` checks against every backend:
  *
- * - The same id keeps the same token while it lives. A released id is never attempted again.
- * - A thrown `LockError` is definite: refused for good, without effect. Any other throw means the outcome is unknown; core
- *   settles it by `release`, or by attempting again with the same id.
- * - `renew` sets the hold to expire `ttl` from now. It never revives a hold. Nothing else makes a hold expire sooner: a repeated attempt may
- *   be an old message, so it does not shorten what was confirmed.
+ * - The same id keeps the same token while its claim lives. A released id is never attempted again.
+ * - A thrown `LockError` is definite: the engine refused for good, and changed nothing. Any other error means that the outcome is unknown; core then
+ *   releases, or attempts again with the same id.
+ * - `renew` sets the hold to expire `ttl` from now. It never revives a hold. No other call makes a hold expire sooner: a repeated attempt may be an
+ *   old message, so it shortens no confirmed lease.
  * - Only durations cross the contract, and only the engine's clock compares times.
- * - A hold expires `ttl` after its last attempt or renewal, or later. A place in the queue may expire `placeTtlOf(claim)` after its last
- *   attempt; core attempts at least three times in that.
- * - Without `queue` a refusal leaves nothing behind. `lost` never fires for a hold that is still good.
+ * - A hold expires `ttl` after its last attempt or renewal, or later. A place in the queue may expire `placeTtlOf(claim)` after its last attempt;
+ *   core attempts at least three times in that time.
+ * - If `queue` is false, a refusal leaves nothing on the engine. The signal `lost` never aborts for a hold that is still good.
  * - Each step that removes a claim (release, expiry, eviction) admits the claims that the rule (`admission.ts`) now admits.
- * - Only a hold stores a value, in the step that frees it. It answers each claim of the key that accepts it, until it is over or a later
- *   hold stores another one; nothing else removes it but `forget`. It appears in nothing but such answers.
+ * - Only a hold stores a value, in the step that frees it. The value answers each claim of the key that accepts it, until its ttl is over, a later
+ *   hold stores another value, or `forget` removes it. Only such answers and `look` show it.
  * - Wakes may be spurious and are never needed: core sets a timer beside every watch. A wake that brings a grant brings the same grant an
  *   attempt would have brought.
  */
@@ -29,74 +29,68 @@ export type { Hints, Listing, QueueEntry, Traits } from './traits.ts';
 export type { NewValue, StoredValue, ValueCondition, ValueRecord, ValueState, Values } from './values.ts';
 export { MAX_PLACE_TTL_MS, PLACE_TTL_MS };
 
-/**
- * What an engine has to do: four calls. Each is bounded by the core, and may be repeated. The calls of `Refinements` make it better, one
- * by one.
- */
+/** What an engine has to do: four calls. Core limits the time of each, and may repeat it. Each call of `Refinements` adds a feature. */
 export interface Backend extends Refinements {
   /** The name of the engine in messages and events, such as `redis`. */
   readonly name: string;
   /** What this engine can do, as data. */
   readonly traits: Traits;
-  /** Takes the hold or, if `queue`, takes or keeps a place. Repeating it is harmless and a sign of life. */
+  /** Takes the hold or, if `queue` is set, takes or keeps a place. A repeated attempt is harmless, and a sign of life. */
   attempt(claim: Claim): Promise<Attempt>;
-  /** Gives an answer per claim, in order, so that one dead node does not make every hold unknown. */
+  /** Renews holds. It gives an answer per claim, in order: one dead node must not make all unknown. */
   renew(claims: readonly Claim[]): Promise<Renewal[]>;
   /**
-   * Gives up the hold or the place; in the same step, if the engine can, the next waiter of this process takes its place. A hold stores the
-   * value `leave` in that step, where the engine has `values`; where it is gone, nothing is stored.
+   * Gives up the hold or the place. In the same step, if the engine can, the claim `next` of this process is attempted. Where the engine has
+   * `values`, a hold also stores the value `leave` in that step; if the hold is gone, nothing is stored.
    */
   release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release>;
   /** Ends the connections and timers of the backend. The client that it was given stays open. */
   close(): Promise<void>;
 }
 
-/** Calls that an engine may leave out. The core does without each of them, and says what is missing where a user asks for it. */
+/** Calls that an engine may leave out. If a user asks for a feature that needs one, the error says so. */
 export interface Refinements {
   // For callers.
   /**
-   * A waiter is woken when it is its turn, and does not have to ask again and again. From the moment at which it returns or resolves, no
-   * admission of the claim is missed. It returns a promise only if it has to ask the server. Then, and where the trait `wakes` is
-   * `watch`, core attempts once more. Where it is `buffered`, an engine that may have missed something wakes the claim at once.
+   * Wakes a waiter when its turn comes, so that it need not ask again and again. Once the call returns or resolves, no admission of the claim is
+   * missed. It returns a promise only if it has to ask the server. After such a promise, and where `traits.wakes` is `watch`, core attempts once
+   * more. Where that is `buffered`, an engine that may have missed an admission wakes the claim at once.
    * @param age ms since the last attempt was sent; undefined if none was
    */
   watch?(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable>;
   /**
-   * An evicted holder is notified at once, and not only at its next renewal. Core calls it for a hold that has lasted for a while, and renews the
-   * hold after each wake: the answer counts. It returns a promise only if it has to ask the server; core renews once more when that resolves.
-   * Otherwise an engine that may have missed something wakes at once. Where the grant has `lost`, that may abort instead of a wake.
+   * Notifies an evicted holder at once, and not only at its next renewal. Core calls this for a hold of some age, and renews the hold after each
+   * wake: that answer counts. The call returns a promise only if it has to ask the server; core renews once more when the promise resolves. Without a
+   * promise, an engine that may have missed an eviction wakes at once. The signal `lost` of a grant may abort instead of a wake.
    * @param age ms since the last request was sent that confirmed the hold
    */
   watchHold?(claim: Claim, wake: () => void, age: number): AsyncDisposable | Promise<AsyncDisposable>;
   /**
-   * An observer of leaders, which has no claim, finds out about a new leader at once. It calls `tell` once: when a claim has joined or left
-   * the queue of a key, or when it can no longer tell. From the moment at which it returns or resolves, no such change is missed.
+   * Notifies an observer of leaders, which has no claim, of a new leader at once. The engine calls `tell` once: when a claim has joined or left the
+   * queue of the key, or when the watch has ended. Once `changed` returns or resolves, no such change is missed.
    */
   changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
-  /** Adaptive leases, and forced releases that say why: the engine keeps short texts for all processes. */
+  /** Short texts for all processes: for adaptive leases, and the reasons of forced releases. */
   readonly hints?: Hints;
-  /** Memos: a hold stores a value under its key that answers all waiting and later callers. `traits.values` says how long it may be. */
+  /** For memos: a hold stores a value under its key, which answers all waiting and later callers. `traits.values` limits its bytes. */
   readonly values?: Values;
 
   // For operators.
-  /**
-   * Locks can be listed, and deadlocks and holders can be seen. Core waits a few seconds for each entry or progress, and as long as it
-   * takes for all of them.
-   */
+  /** Lists claims. Core waits a few seconds for each entry or call of `progress`; all of them may take any time. */
   inspect?(prefix: string, listing?: Listing): AsyncIterable<QueueEntry>;
-  /** Locks can be released by force. This removes the claim with this token, of any process. */
+  /** Removes the claim with this token, of any process: for a forced release. */
   evict?(key: string, token: bigint): Promise<boolean>;
-  /** `holdfast check` says what endangers locks on this server. */
+  /** Finds what endangers locks on this server: for `holdfast check`. */
   check?(): Promise<Finding[]>;
 
-  // For a client that has no connection to give, or none any more.
-  /** An error says why a request may not even have been sent, as an end of a sentence: `all 10 connections … are in use`. */
+  // For a client whose connections are all in use, or closed.
+  /** Says why a request may not even have been sent, as the end of an error message: `all 10 connections … are in use`. */
   obstacle?(): string | undefined;
-  /** Whether the given client is closed for good, so that core stops to ask: nothing will ever be answered. */
+  /** Whether the client is closed for good: core stops asking, since no answer will come. */
   ended?(): boolean;
 
   // For a quorum of such engines.
-  /** A restart is noticed. It names this run of the server (at once, if known): the next run may have forgotten grants. */
+  /** Names this run of the server (at once, if known), so that a restart is noticed, which may have lost grants. */
   incarnation?(): string | Run | Promise<string | Run>;
 }
 
@@ -104,9 +98,7 @@ export interface Refinements {
 export interface Handle {
   /** The key of the lock: 1 to 512 bytes. */
   readonly key: string;
-  /**
-   * At least 128 random bits, new for every request. It names the place in the queue and later the hold. A process that knows it may release.
-   */
+  /** At least 128 random bits, new for every request. It names the place in the queue and later the hold. A process that knows the id may release. */
   readonly id: string;
 }
 
@@ -114,52 +106,49 @@ export interface Handle {
 export interface Claim extends Handle, Demand {
   /** The hold expires after this many ms without a sign of life. */
   readonly ttl: number;
-  /** Whether a refused claim keeps a place in the queue; if not, it leaves nothing behind. */
+  /** Whether a refused claim keeps a place in the queue; if not, the claim leaves nothing behind. */
   readonly queue: boolean;
   /** The number of tokens in a row to reserve for hand-overs inside the process: 1 to 1,024. */
   readonly tokenCount: number;
-  /** The engine must refuse this attempt this many ms after it was sent, so that a late message takes no hold that nobody knows of. */
+  /** The engine must refuse the attempt this many ms after it was sent. Otherwise a late message could take a hold that no process knows of. */
   readonly within: number;
   /**
-   * The token may not be lower than this (a quorum's proposal). A repeated attempt raises the token of an admitted claim to it, but never
-   * moves it in the queue; an engine that cannot do that keeps the token it gave.
+   * The lowest token that the engine may give (a quorum proposes it). A repeated attempt raises the token of an admitted claim to this one, but never
+   * moves the claim in the queue; an engine that cannot do so keeps the old token.
    */
   readonly minToken?: bigint;
-  /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
+  /** The hold must last its ttl, even if the engine notices before that its process is dead. Set for `minHold` and `delay`. */
   readonly lingers?: boolean;
   /**
-   * Its place in the queue may expire after this many ms without a sign of life, if that is not `PLACE_TTL_MS`. It is asked only of an engine whose
-   * traits allow it: a waiter with much patience costs it less.
+   * The place in the queue may expire after this many ms without a sign of life. Default `PLACE_TTL_MS`. Core sets this only where the traits of the
+   * engine allow it: a waiter that asks less often costs less.
    */
   readonly placeTtl?: number;
-  /** A value under the key is as good as the lock. It is asked only of an engine whose traits have `values`, of an exclusive claim. */
+  /** Which value under the key is as good as the lock. Core sets this only for an exclusive claim on an engine whose traits have `values`. */
   readonly accepts?: ValueCondition;
-  /**
-   * Text for people, followed by the origin of the claim (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to 896
-   * bytes.
-   */
+  /** Text for people, followed by the origin of the claim (`origin.ts`). `inspect` gives it back unchanged. Well-formed text of up to 896 bytes. */
   readonly label: string;
 }
 
 /** The yes of an engine. */
 export interface Grant {
-  /** What a refusal does not have. */
+  /** True for a grant, false for a refusal. */
   readonly granted: true;
   /** The fencing token: it grows with every exclusive grant of the key. */
   readonly token: bigint;
-  /** The number of tokens in a row that this hold has, from this one on, if they are fewer than were asked for. */
+  /** The number of tokens in a row that this hold has, `token` included, if they are fewer than the claim asked for. */
   readonly tokenCount?: number;
   /** The hold is good for this many ms from the *sending* of the attempt; Infinity if a session carries it. */
   readonly validFor: number;
-  /** For a claim that counts: the number of holds that began since a value was last stored, this one included. */
+  /** If `accepts.counts` is above 0: the number of holds, with this one, that began since a value was last stored. */
   readonly attempts?: number;
   /** It aborts as soon as the backend knows that the hold is gone. */
   readonly lost?: AbortSignal;
 }
 /**
- * `retryAfter`: ms until the earliest expiry ahead, or until it is worth asking again where nobody is woken. `late`: the request came after
- * `within`; the time of the engine is known now, so ask again. `value`: it answers the claim, which stands in the queue no more. `mark`: that of
- * the hold at the head, if that counts, for a claim that a value may answer; else `NO_MARK`.
+ * `ahead`: the number of claims before this one. `retryAfter`: ms until the earliest expiry ahead or, if the engine wakes no waiter, until it is
+ * worth asking again. `late`: the attempt came after `within`; the engine's time is known now, so ask again. `value`: it answers the claim, which has
+ * left the queue. `mark`: for a claim that a value may answer, the mark of the hold at the head if that counts, else `NO_MARK`.
  */
 export type Refusal = {
   readonly granted: false;
@@ -175,15 +164,15 @@ export type Refusal = {
  */
 export type Wake = (grant?: Grant, left?: StoredValue) => void;
 
-/** The answer to an attempt. If no answer comes, that is an error instead. */
+/** The answer to an attempt. If no answer comes, the attempt throws instead. */
 export type Attempt = Grant | Refusal;
 /**
- * The answer to a renewal: the hold lasts for this many ms from the request, or the reason why it does not. `kept`: why the engine refused
- * to set that ttl; the lease that it had before goes on.
+ * The answer to a renewal. `validFor`: the hold lasts for this many ms from the request. `kept`: why the engine refused to set that ttl; the earlier
+ * lease goes on. `gone`: the hold is over.
  */
 export type Renewal = { readonly validFor: number; readonly kept?: LockError } | 'gone' | 'unknown';
 /**
- * `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. `stored`: a value was
+ * `freed`: there was a hold or a place. `next`: the answer to the claim `next`, if the engine attempted it in the same step. `stored`: a value was
  * stored, too.
  */
 export type Release = { readonly freed: boolean; readonly next?: Attempt; readonly stored?: boolean };
@@ -191,10 +180,8 @@ export type Release = { readonly freed: boolean; readonly next?: Attempt; readon
 /** One run of a server. */
 export interface Run {
   readonly id: string;
-  /**
-   * The run had lasted at least this many ms when it was first read. Undefined means that a process that comes later cannot see a restart.
-   */
+  /** The run had lasted at least this many ms when it was first read. Undefined: a process that starts later cannot notice a restart. */
   readonly age?: number;
-  /** Whether acknowledged writes survive its end, also a power failure. */
+  /** Whether acknowledged writes survive its end, also by a power failure. */
   readonly durable?: boolean;
 }

@@ -2,28 +2,28 @@ import { AsyncResource } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
 
-// It is imported because test environments leave out or fake the global one.
+// `setImmediate` is imported because some test environments leave out or fake the global function.
 import { setImmediate } from 'node:timers';
 
 /** Ends a timer. Later calls do nothing. */
 export type Cancel = () => void;
 
-/** The time, timers and randomness of all of holdfast. They are given to it, so that the whole can run from a seed. */
+/** The time, timers and randomness of holdfast. They come from outside, so that a simulation can run from a seed. */
 export interface Clock {
-  /** A monotonic time, ms. It is compared only with itself. */
+  /** A monotonic time, ms. It is compared only with times of this clock. */
   now(): number;
   /**
-   * Gives `now` after a look at a second clock, which also counts while the machine is suspended (on Linux the first one stands still
-   * then). It costs more, so it is called at renewals, and when a lease is asked whether it is held. From then on `now` agrees.
+   * Corrects `now` by a second clock, and gives it. The second one also counts while the machine is suspended (on Linux the first one stands still
+   * then). It costs more, so core calls this only at renewals, and when a lease is asked whether it is held.
    */
   resync(): number;
-  /** Gives the wall-clock time, ms since 1970. It may jump, and that of another machine differs. Default: this machine's. */
+  /** Gives the wall-clock time, ms since 1970. This clock may jump, and differs between machines. Default: this machine's. */
   epoch?(): number;
-  /** Calls `resync` if a cheap look says that the machine may have been suspended. It is a hint, and may miss that. */
+  /** Calls `resync` if a cheap check says that the machine may have been suspended. The check may miss a suspension. */
   lookAgain?(): void;
   /** Calls `fn` once, about `ms` from now. A background timer does not keep the process alive; a waiter's does. */
   after(ms: number, fn: () => void, background?: boolean): Cancel;
-  /** Calls `fn` after the event loop has looked for input without sleeping. Without this method nobody polls. */
+  /** Calls `fn` after the event loop has looked for input without sleeping. Default: that of this machine. */
   turn?(fn: () => void): void;
   /** Gives a random number of at least 0 and below 1. */
   random(): number;
@@ -44,12 +44,12 @@ function inParts(ms: number, fn: () => void, background: boolean): Cancel {
   );
   return () => cancel();
 }
-/** A smaller difference between the two clocks comes from the measurement, not from a sleep. ms */
+/** The smallest difference between the two clocks that means a sleep, ms. A smaller one is an error of measurement. */
 const MIN_SLEEP_MS = 250;
 
 /**
- * Draws an id when it is needed: ids drawn ahead would be the same in all processes that begin from one startup snapshot. Clones of a running
- * machine share the state of the generator, too. The time keeps their ids apart, unless both draw in the same nanosecond.
+ * Draws an id only when it is needed: ids drawn before a startup snapshot would be the same in all processes that begin from it. Clones of a running
+ * machine share the state of the generator, too. So the time is mixed in: their ids differ, unless both draw in the same nanosecond.
  */
 function randomId(): string {
   const drawn = randomBytes(16).toString('hex');
@@ -57,7 +57,10 @@ function randomId(): string {
   return drawn.slice(0, 24) + (mixed >>> 0).toString(16).padStart(8, '0');
 }
 
-/** If this process builds a startup snapshot, calls `fn` in each process that begins from it: what a module has measured is out of date there. */
+/**
+ * If this process builds a startup snapshot, calls `fn` in each process that begins from the snapshot: what a module measured before is out of date
+ * there.
+ */
 export function inEachClone(fn: () => void): void {
   const { startupSnapshot } = process.getBuiltinModule?.('v8') ?? {};
   if (startupSnapshot?.isBuildingSnapshot?.()) startupSnapshot.addDeserializeCallback(fn);
@@ -66,7 +69,7 @@ export function inEachClone(fn: () => void): void {
 /** A clock that knows the time of day, its own or the machine's. */
 export type EngineClock = Clock & Required<Pick<Clock, 'epoch'>>;
 
-/** Wraps a clock so that its callbacks run in the async context of no caller, as those of `systemClock` do, since callers share its timers. */
+/** Wraps a clock so that its callbacks run in the async context of no caller, as the callbacks of `systemClock` do: several callers share a timer. */
 export function withoutContext(clock: Clock): EngineClock {
   if (clock === systemClock) return systemClock;
   return {
@@ -85,7 +88,7 @@ let asleep = 0;
 /** The time by which `uptime` may be behind, ms: macOS and the BSDs give whole seconds. */
 let behind = 1_000;
 let awakeSince = up() - performance.now();
-/** Another `timeOrigin` means fake timers. They do not fake `uptime`, so a sleep of the machine cannot be seen under them. */
+/** If `performance.timeOrigin` changes, a test has fake timers. They do not fake `uptime`, so a sleep cannot be measured then. */
 let origin = performance.timeOrigin;
 inEachClone(() => {
   awakeSince = up() - performance.now() - asleep;
@@ -114,15 +117,15 @@ export const systemClock: EngineClock = {
     if (performance.timeOrigin !== origin) return systemClock.now();
     wall = Date.now() - performance.now();
     const slept = up() - performance.now() - awakeSince - asleep;
-    // A difference of up to `behind` may be a new second, and no sleep. After a sleep `behind` is added: the clock may be ahead, so that a lease
-    // ends sooner, but never behind.
+    // A difference of up to `behind` may be just the next whole second of `uptime`, and no sleep. After a sleep `behind` is added, so that this clock
+    // may be ahead, but never behind: a lease may end too early, but never too late.
     if (slept > MIN_SLEEP_MS + behind) asleep += slept + behind;
     return performance.now() + asleep;
   },
   after(ms, fn, background = false) {
     if (ms > MAX_TIMER_MS) return inParts(ms, fn, background);
     const timer = inNoContext(setTimeout, fn, ms);
-    // The timers of a web page are numbers without `unref`: in jsdom, and in the renderer of Electron.
+    // In jsdom and in the renderer of Electron a timer is a number, which has no `unref`.
     if (background) (timer as Partial<NodeJS.Timeout>).unref?.();
     return () => clearTimeout(timer);
   },
@@ -134,9 +137,9 @@ export const systemClock: EngineClock = {
 const MANUAL = { requireManualDestroy: true } as const;
 
 /**
- * The async context of the caller that makes it, in which `AsyncLocalStorage` gives what that caller has set. Timers, sockets and event listeners
- * run in the context of the caller that armed, opened or triggered them. Where callers share one of these, the work of one caller would run in
- * the context of another: it would read the request of the other, and re-enter its locks.
+ * The async context of the caller that makes this object. In it `AsyncLocalStorage` gives what that caller has set. Timers, sockets and event
+ * listeners run in the context of the caller that armed, opened or triggered them. If callers share a timer, the work of one caller would run in the
+ * context of another: it would read the request of the other caller, and re-enter its locks.
  */
 export class Context {
   readonly #resource = new AsyncResource('holdfast', MANUAL);
@@ -149,7 +152,7 @@ export class Context {
 /** The context of no caller, made when the module is loaded. A snapshot of `AsyncLocalStorage` would take ten times as long. */
 export const nobody = new AsyncResource('holdfast', MANUAL);
 
-/** Calls `fn` in the context of no caller: for what callers share. */
+/** Calls `fn` in the context of no caller: for work that callers share. */
 export function inNoContext<A extends unknown[], T>(fn: (...args: A) => T, ...args: A): T {
   return nobody.runInAsyncScope(fn, undefined, ...args);
 }

@@ -17,7 +17,7 @@ const FORM = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;
 export interface Bounds {
   readonly min: number;
   readonly max: number;
-  /** What to do for a longer one, for the message. */
+  /** What the error message advises for a longer duration. */
   readonly advice?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function milliseconds(
 }
 
 /**
- * Makes a duration of a text whose form is not known before it is read, such as a variable of the environment.
+ * Makes a duration of a text that TypeScript cannot check, such as a variable of the environment.
  * @throws LockError `LOCK_INVALID`
  * @example const locks = createLocks(memory(), { ttl: duration(process.env.LOCK_TTL ?? '30s') });
  */

@@ -4,13 +4,13 @@ export type LockErrorCode =
   | 'LOCK_TIMEOUT'
   /** The caller's signal ended the wait. */
   | 'LOCK_ABORTED'
-  /** The hold is gone, or will be before it can be renewed: stop writing. */
+  /** The hold is gone, or will end before a renewal: stop writing. */
   | 'LOCK_LOST'
   /** This lease was released already. */
   | 'LOCK_NOT_HELD'
   /** The `Locks` were closed. */
   | 'LOCK_CLOSED'
-  /** The caller would wait for itself; or, with `detect`, it waits for a caller that waits for it. */
+  /** The caller would wait for itself; or, with `detect`, for another caller that waits for this one. */
   | 'LOCK_DEADLOCK'
   /** A guard has seen a newer token. */
   | 'LOCK_FENCED'
@@ -22,9 +22,9 @@ export type LockErrorCode =
   | 'LOCK_FAILED'
   /** The memo has a result that is too long to be kept. */
   | 'LOCK_TOO_LARGE'
-  /** The engine could not be asked. If it did something all the same, that is cleaned up. */
+  /** The engine did not answer. If it acted all the same, holdfast undoes that. */
   | 'LOCK_UNAVAILABLE'
-  /** This engine cannot do that, or its driver is not installed. */
+  /** The engine lacks the feature, or its driver is not installed. */
   | 'LOCK_UNSUPPORTED'
   /** A bad key, duration, number or option. */
   | 'LOCK_INVALID';
@@ -40,7 +40,7 @@ export interface LockErrorDetails {
 const BRAND = Symbol.for('holdfast.LockError');
 
 /**
- * Every error holdfast throws. `code` is stable; the message says what was asked, of what, and what to do.
+ * Every error that holdfast throws. `code` is stable; the message says what failed, where, and what to do.
  * @example
  * await locks.mutex('order:42').run(() => work(), { wait: '2s' }).catch((error) => {
  *   if (error instanceof LockError && error.code === 'LOCK_TIMEOUT') return 'busy';
@@ -52,12 +52,12 @@ export class LockError extends Error {
   override readonly name = 'LockError';
   /** The reason, for programs to compare. */
   readonly code: LockErrorCode;
-  // These are only declared, so that an error has no properties that are undefined.
-  /** The key that it is about, if it is about one. */
+  // The fields below are only declared, so that an error has no property with the value undefined.
+  /** The key, if the error is about one. */
   declare readonly key?: string;
-  /** The engine that it is about, if it is about one. */
+  /** The name of the engine, if the error is about one. */
   declare readonly backend?: string;
-  /** What the function gave that ran while the lease was lost, if `onLoss: 'throw'` made this error. */
+  /** The result or error of the function that ran while the lease was lost; only with `onLoss: 'throw'`. */
   declare readonly outcome?: PromiseSettledResult<unknown>;
 
   constructor(code: LockErrorCode, message: string, details: LockErrorDetails = {}) {
@@ -74,7 +74,7 @@ export class LockError extends Error {
 }
 
 /**
- * Whether `error` is holdfast's, of `code` if given; true across copies of the package.
+ * Whether `error` is one of holdfast, of any copy of the package, and has this `code`, if given.
  * @example
  * await using lease = await locks.mutex('order:42').acquire();
  * try {
@@ -111,7 +111,7 @@ export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? 
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
 
-/** Writes a time for a message. It may have been computed, and nobody reads fractions of a ms. */
+/** Writes a time for a message: rounded, since a computed time may have fractions of a ms. */
 export const inMs = (ms: number): string => `${ms < 1 ? ms : Math.round(ms)} ms`;
 
 /** Gives the message of a cause without its full stop, since a sentence follows. */

@@ -4,7 +4,7 @@ import { type Context, inNoContext } from './clock.ts';
 import type { ValueState } from './values.ts';
 import { printable } from './visible.ts';
 
-/** The version of the events. A new field, channel or `type` keeps it; a change that breaks a listener raises it. */
+/** The version of the events. A new field, channel or `type` does not change it; a change that breaks a listener raises it. */
 export const EVENT_VERSION = 1;
 
 /** The kind of lock. A part of `all()` has its own kind. */
@@ -14,11 +14,11 @@ export type LockType = 'mutex' | 'reader' | 'writer' | 'semaphore';
 export interface LockEvent {
   /** The version of the events: 1. A change that breaks a listener raises it. */
   readonly version: typeof EVENT_VERSION;
-  /** The `number` of the `Locks` that it is about. */
+  /** The `number` of the `Locks` that have this lock. */
   readonly locks: number;
-  /** The request, and the hold that came of it: a number of its own in this process, from 1 on. */
+  /** The number of the request and of its hold: unique in this process, from 1 on. */
   readonly request: number;
-  /** The number that all parts of one `all()` share. No request has it. */
+  /** The number that all parts of one `all()` share. No request has this number. */
   readonly all?: number;
   /** The name of the engine. */
   readonly backend: string;
@@ -28,36 +28,36 @@ export interface LockEvent {
   readonly type: LockType;
   /** The `label` of the options, for people. */
   readonly label: string;
-  /** The units that it takes; the `units` of a semaphore. */
+  /** The units that the request takes; of a semaphore, its `units`. */
   readonly units: number;
-  /** The units that there are; the `permits` of a semaphore. */
+  /** All units of the key; of a semaphore, its `permits`. */
   readonly capacity: number;
   /** The fencing token of an exclusive hold. */
   readonly token?: bigint;
-  /** At the end of a request: the time since it was made, ms. With `released` and `lost`: the time for which it was held, ms. */
+  /** At the end of a request: the time since it was made, ms. With `released` and `lost`: the time for which the lock was held, ms. */
   readonly duration?: number;
-  /** With `renewed` and `renewalFailed`: the time that remained of the lease before, ms; Infinity if it has no end. */
+  /** With `renewed` and `renewalFailed`: the time that remained of the lease before, ms; Infinity if the lease has no end. */
   readonly margin?: number;
-  /** With `answered` and `left`: what the value says. The value itself is never in an event. */
+  /** With `answered` and `left`: the state of the value. The value itself is never in an event. */
   readonly state?: ValueState;
-  /** With `lost`, after a forced release: the reason that it was given, where the engine keeps hints. At most 200 characters. */
+  /** With `lost`, after a forced release: its reason, if the engine keeps hints. At most 200 characters. */
   readonly reason?: string;
-  /** `lost`, `renewalFailed`, `refreshFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: the reason. */
+  /** With `lost`, `renewalFailed`, `refreshFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: the reason. */
   readonly error?: unknown;
 }
 
 /**
- * Channels of `node:diagnostics_channel`, named `holdfast:waiting` and so on. They cost nothing while nobody listens. An event is published
- * in the async context of the caller whose lock it is about, also if another caller or a timer caused it. If the lock was asked for before
- * there was a listener, it is published in the context of no caller. A request is `waiting` when it could not be granted at once, and ends
- * in one of these. `acquired`: the engine granted. `handedOver`: a hold passed on inside the process. `reentered`: the caller holds it
- * already. `answered`: a kept result settled a memo. `refused`: it did not want to wait. `timedOut`, `aborted`. `failed`: any other error.
- * A hold that was acquired or handed over is `renewed`, or not (`renewalFailed`: it is tried again until the deadline), and ends in
- * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released. `left`: the release of a memo stored its
- * result or its error, and the engine has confirmed that. `refreshFailed`: the function of a memo failed when a new result was due, and its caller has the
- * old one. `releaseFailed`: the engine did not answer a release, which is tried again in the
- * background; it ends in `released`, too. `detectionFailed`: a search for deadlocks failed, and is tried again. Each wait with `detect`
- * gets this event. `forced`: somebody evicted holders by `forceRelease`; its facts are those of `ForcedEvent`.
+ * Channels of `node:diagnostics_channel`, named `holdfast:waiting` and so on. They cost nothing while nobody listens. An event is published in the
+ * async context of the caller whose lock it is about, also if another caller or a timer caused it. If nobody listened when the caller asked, it is
+ * published in the context of no caller. A request is `waiting` if it could not be granted at once, and ends in one of these events. `acquired`: the
+ * engine granted it. `handedOver`: it got a hold that passed on inside the process. `reentered`: the caller holds the lock already. `answered`: a
+ * kept result settled a memo. `refused`: the lock was taken, and `wait` was 0. `timedOut`, `aborted`: the wait ended. `failed`: any other error. A
+ * hold that was acquired or handed over is `renewed`, or its renewal fails (`renewalFailed`: it is tried again until the deadline). The hold ends in
+ * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released. `left`: the release of a memo stored its result
+ * or its error, and the engine has confirmed it. `refreshFailed`: the function of a memo failed when a new result was due, and its caller gets the
+ * old result. `releaseFailed`: the engine did not answer a release, which is tried again in the background; such a hold has its `released`, too.
+ * `detectionFailed`: a search for deadlocks failed, and is tried again. Each wait with `detect` gets this event. `forced`: `forceRelease` has evicted
+ * holders; the event is a `ForcedEvent`.
  */
 export const channels = {
   waiting: channel('holdfast:waiting'),
@@ -84,7 +84,7 @@ export const channels = {
 export interface ForcedEvent {
   /** The version of the events: 1. A change that breaks a listener raises it. */
   readonly version: typeof EVENT_VERSION;
-  /** The `number` of the `Locks` that did it. */
+  /** The `number` of the `Locks` that forced the release. */
   readonly locks: number;
   /** The name of the engine. */
   readonly backend: string;
@@ -101,11 +101,11 @@ type Counters = { locks: number; requests: number };
 /** All copies of the package share these numbers, since their events come on the same channels. */
 const counters = ofAllCopies<Counters>('counters', () => ({ locks: 0, requests: 0 }));
 
-/** Gives the numbers from 1 on, each once in this process. */
+/** Gives the next number, from 1 on: each once in this process. */
 export const nextNumber = (of: keyof Counters): number => ++counters[of];
 
 /**
- * Publishes an event. `make` runs only if somebody listens. Node reports the error of a listener; it never reaches the lock.
+ * Publishes an event. `make` runs only if somebody listens. Node reports the error of a listener; the lock never gets this error.
  * @param context the context in which it is published; undefined means that of no caller
  */
 export function emit(

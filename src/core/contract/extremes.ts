@@ -1,5 +1,5 @@
 /**
- * Gives the least of any number of numbers. `Math.min` takes them as arguments. V8 puts arguments on the stack, and some 120,000 fill it.
+ * Gives the least of any number of numbers. `Math.min` takes arguments, which V8 puts on the stack: some 120,000 of them overflow it.
  * @param start the result is at most this
  */
 export function leastOf(numbers: Iterable<number>, start: number = Number.POSITIVE_INFINITY): number {

@@ -1,11 +1,11 @@
 /** Something about a server that endangers locks, and what to do about it. */
 export interface Finding {
-  /** `danger`: locks may fail to exclude. `warning`: they may under faults. `info`: good to know. */
+  /** `danger`: locks may fail to exclude. `warning`: they may after a fault. `info`: good to know. */
   readonly severity: 'info' | 'warning' | 'danger';
   /** A stable name, for programs: `eviction-policy`, `no-persistence`… */
   readonly code: string;
   /** The fact, in a sentence. */
   readonly message: string;
-  /** The advice: what to do about it. */
+  /** What to do about it. */
   readonly advice: string;
 }

@@ -18,18 +18,18 @@ import {
 import { checkDelay, leaseBounds, leaseLength, lengthsFor, type Terms } from './terms.ts';
 import type { Traits } from './traits.ts';
 
-// All terms share these objects, so that a waiter has none of its own.
+// All terms share these objects, so that no waiter has its own copy.
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
 /**
- * The hand-overs of a hold for which the engine may reserve tokens. With fewer of them a hold that lingers would go back to the engine every
- * millisecond.
+ * The most hand-overs of a hold, for which the engine reserves tokens; the default with `linger`. With fewer of them a hold that lingers would go
+ * back to the engine every millisecond.
  */
 const MAX_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
-/** The usual lease, ms, within the bounds of the engine. */
+/** The default lease, ms. The bounds of an engine may change it. */
 export const DEFAULT_TTL_MS = 30_000;
-/** The wait of a call that names none, ms. The caller may have forgotten it, and must not hang for ever. */
+/** The wait of a call without the option `wait`, ms. The caller may have forgotten the option, and must not hang for ever. */
 export const DEFAULT_WAIT_MS = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 
@@ -37,7 +37,7 @@ const ADAPTIVE_NAMES = namesOf<Adaptive>({ group: true, cap: true });
 const HAND_OFF_NAMES = namesOf<HandOff>({ max: true, within: true, linger: true });
 const SPIN_NAMES = namesOf<Spin>({ pause: true, jitter: true, bound: true });
 
-/** The facts that the checks of an option may need beside the options. */
+/** The facts that the check of an option may need besides the options. */
 interface Setting {
   readonly traits: Traits;
   /** The bounds of the lease, ms. */
@@ -46,7 +46,7 @@ interface Setting {
   readonly ttl: number;
 }
 
-/** A feature that has some options of a lock among its own. `run` is a command of the command line. */
+/** A feature that also takes some options of a lock. `run` is the command `holdfast run`. */
 type Taker = 'leader' | 'once' | 'run';
 
 interface Option<N extends keyof LockOptions> {
@@ -151,8 +151,8 @@ const SEEN = ROWS.flatMap(([, { seen }]) => seen ?? []);
 export const sameForEngine = (some: Terms, others: Terms): boolean => SEEN.every((seen) => seen(some) === seen(others));
 
 /**
- * The options of a hold that its caller shares with nobody: it does not pass from hand to hand, since it would keep the label of its first
- * holder, and listings would name the wrong one. And nobody may enter it again from inside.
+ * The options of a hold that only one caller uses. The hold does not pass from hand to hand: it would keep the label of its first holder, and
+ * listings would name the wrong holder. And no caller may re-enter it.
  */
 export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
 

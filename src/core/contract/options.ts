@@ -3,77 +3,76 @@ import type { Duration, Wait } from './duration.ts';
 import { invalid, LockError, quoted, shown } from './errors.ts';
 
 /**
- * Options of a lock. They are given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not
- * given; null is refused.
+ * Options of a lock. Give them to a call, to a lock, or to `createLocks(backend, defaults)` for all locks; the nearest wins. Undefined is ignored;
+ * null is refused.
  */
 export interface LockOptions {
   /** The time to wait for the lock; 0 is one attempt, `'forever'` has no limit. Default 30 s. */
   readonly wait?: Wait | undefined;
-  /** Lease: how long the hold lives without a renewal. Default 30 s; bounds are the engine's, and 3 ms. */
+  /** The lease: how long the hold lives without a renewal. Default 30 s; at least 3 ms; each engine has bounds. */
   readonly ttl?: Duration | undefined;
-  /** Renew every third of `ttl` while it is held. Default true; false with `adaptive`. */
+  /** Whether the lease is renewed every third of `ttl`. Default true; false with `adaptive`. */
   readonly renew?: boolean | undefined;
-  /** Stop renewing after this long, so that work that hangs does not hold for ever. Default: no limit. */
+  /** Ends the renewals after this time, so that work that hangs does not hold for ever. Default: no limit. */
   readonly maxHold?: Duration | undefined;
-  /** The key stays taken at least this long after the grant, even if released earlier. Default 0. */
+  /** The key stays taken at least this long after the grant, even after an earlier release. Default 0. */
   readonly minHold?: Duration | undefined;
   /**
-   * How long the key stays taken after a hold that expired instead of being released. It is for resources that cannot check a token. 0 to
-   * 60 s, and no more than the engine's longest lease less `ttl`. Default 0.
+   * How long the key stays taken after a hold has expired: for resources that cannot check a token. 0 to 60 s, and no more than the engine's longest
+   * lease minus `ttl`. Default 0.
    */
   readonly delay?: Duration | undefined;
   /** How long before the deadline the loss signal fires. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
-  /** Makes the next lease longer if the work of the last holders took nearly all of theirs. It is for leases without renewal. */
+  /** Makes the next lease longer if the work of earlier holders nearly used up their leases. For leases without renewal. */
   readonly adaptive?: Adaptive | undefined;
   /** The pauses between two attempts, if the engine wakes no waiter. */
   readonly spin?: Spin | undefined;
   /**
-   * Whether `run` and the end of a block with `await using` wait until the engine has answered the release. Default true. False: it is sent
-   * in the same turn, and `close()` waits for it. Until it arrives, others find the lock taken. While 256 are under way, the next one is waited for.
+   * Whether `run` and the end of a block with `await using` wait for the engine's answer to the release. Default true. False: the release is sent in
+   * the same turn, and `close()` waits for it. Until it arrives, others find the lock taken. While 256 are under way, the next release is awaited.
    */
   readonly awaitRelease?: boolean | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
   /** The name of the caller in listings, for people. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
-  /** How long an exclusive hold may pass from hand to hand inside this process. Default at most 64 times and 10 ms. */
+  /** How long an exclusive hold may pass from hand to hand inside this process. Default 64 times and 10 ms. */
   readonly handOff?: false | HandOff | undefined;
   /**
-   * Whether it is entered again inside `run`, by what runs in its async context. Default true. `await` such work: what is not awaited is
-   * inside beside the function that started it. False for work that is done for many
-   * callers in the context of one, such as a batch's or a pool's: it waits in the queue as a stranger's would. If what holds the lock
-   * waits for that work in turn, both wait until `wait` is over.
+   * Whether calls inside `run`, in its async context, enter the lock again. Default true. `await` such calls: otherwise they run beside the function
+   * that made them. Give false for work that runs in the context of one caller for many, as in a batch or a pool: then it waits in the queue as a
+   * stranger would. If the holder in turn waits for that work, both wait until `wait` is over.
    */
   readonly reentrant?: boolean | undefined;
   /**
-   * What `run` does if its lease was lost before its function ended. `'tell'` (default): it gives what the function gave; `lease.signal` has
-   * notified the function. `'throw'`: when the function has ended, it rejects with `LOCK_LOST`; `outcome` of the error is what that gave.
+   * What `run` does if its lease was lost before its function ended. `'tell'` (default): `run` gives the result of the function, which `lease.signal`
+   * has notified. `'throw'`: when the function has ended, `run` rejects with `LOCK_LOST`; `outcome` of the error is what the function gave.
    */
   readonly onLoss?: 'tell' | 'throw' | undefined;
   /**
-   * Searches for a deadlock after half a second, if the caller waits inside another hold. Of the waits in a deadlock that have this option,
-   * the last one gives up, with `LOCK_DEADLOCK`. Default false. Not where waiters cannot be listed.
+   * Searches for a deadlock after half a second, if the caller waits inside another hold. Of the waits in a deadlock that have this option, the one
+   * that began last gives up, with `LOCK_DEADLOCK`. Default false. Not where the engine lists no waiters.
    */
   readonly detect?: boolean | undefined;
 }
 
 /** How long an exclusive hold may pass from hand to hand inside the process before others get their turn. */
 export interface HandOff {
-  /** The number of times that a hold may pass on before it goes back to the engine: 1 to 1,023. Default 64; 1,023 with a `linger`. */
+  /** How often a hold may pass on before it goes back to the engine: 1 to 1,023. Default 64; 1,023 with a `linger`. */
   readonly max?: number;
-  /** The time after its grant in which it may pass on. Default 10 ms. */
+  /** The time after its grant in which a hold may pass on. Default 10 ms. */
   readonly within?: Duration;
   /**
-   * For how long a hold that nobody here waits for is kept for the next caller of this process after its release, within `within`. Other
-   * processes wait that long at most; a hold that was waited for in the engine's queue is not kept. Default 0; up to 1 s.
+   * How long a released hold that no caller here waits for is kept for the next caller of this process, but not past `within`. Other processes wait
+   * at most that much longer. A hold whose claim waited in the engine's queue is not kept. Default 0; up to 1 s.
    */
   readonly linger?: Duration;
 }
 
-/** Options of leases without renewal that learn how long the work takes. */
+/** Options of leases without renewal, whose length follows earlier work. */
 export interface Adaptive {
-  /** The name under which durations are learnt together: 1 to 512 bytes. Default the key; in `@Locked` its template. */
+  /** The name for all locks that learn from the same durations: 1 to 512 bytes. Default the key; in `@Locked` its template. */
   readonly group?: string;
   /** The longest lease that may result, at least `ttl`. */
   readonly cap: Duration;
@@ -81,23 +80,23 @@ export interface Adaptive {
 
 /** The pauses between attempts. */
 export interface Spin {
-  /** The first pause between two attempts; it doubles with each. Default 10 ms. */
+  /** The first pause; each later pause is twice as long. Default 10 ms. */
   readonly pause?: Duration;
   /** The random part of each pause, 0 to 1. Default 0.5. */
   readonly jitter?: number;
   /**
-   * The longest pause. Default 1 s. Where the engine wakes waiters, a `bound` from 2 s on is how often a waiter asks beside that, if the engine
-   * allows it: a long one costs less, but a waiter that died in the queue, or a notification that was lost, is noticed later.
+   * The longest pause. Default 1 s. If the engine wakes waiters, and allows it, a waiter also asks once per `bound`, from 2 s on. A longer bound
+   * costs less, but a waiter that died in the queue, or a lost notification, is noticed later.
    */
   readonly bound?: Duration;
 }
 
 declare const checked: unique symbol;
 
-/** A list of names that the compiler has compared with its options, so that none is forgotten: `namesOf` makes it. */
+/** A list of names that the compiler has compared with its options, so that no name is forgotten: `namesOf` makes such a list. */
 export type OptionNames = ReadonlySet<string> & { readonly [checked]: true };
 
-/** Lists the names of all options in `T`. The compiler refuses a list that lacks one, or has one that `T` has not. */
+/** Lists the names of all options in `T`. The compiler refuses a list that lacks a name, or has a name that `T` has not. */
 export const namesOf = <T>(names: Record<keyof T, true>): OptionNames =>
   new Set(Object.keys(names)) as Set<string> & OptionNames;
 
@@ -171,12 +170,12 @@ export function checkKey(key: unknown, name = 'key'): string {
       `the ${name} ${shown(key)} has ${Buffer.byteLength(key)} bytes; at most ${MAX_KEY_BYTES} are allowed`,
     );
   }
-  // A lone surrogate has no UTF-8 form: two such keys would become one on the wire.
+  // A lone surrogate has no UTF-8 form: two keys that have one could become the same on the wire.
   if (!key.isWellFormed()) throw invalid(`the ${name} ${shown(key)} is not well-formed Unicode`);
   return key;
 }
 
-/** Checks a prefix that the operator chose: it is short and plain, and offers no way out of the engine's namespace. */
+/** Checks a prefix that the operator chose: it must be short and plain, so that it cannot leave the engine's namespace. */
 export function checkPrefix(prefix: unknown, form: RegExp = /^[A-Za-z0-9_.:-]{1,64}$/): string {
   if (typeof prefix !== 'string' || !form.test(prefix)) {
     throw invalid(`prefix is ${shown(prefix)}; it must match ${form.source}`);
@@ -190,7 +189,7 @@ export function checkListable(backend: Backend, prefix: string): void {
   if (!backend.inspect) throw unsupported(backend, 'list its locks');
 }
 
-/** @throws LockError `LOCK_UNSUPPORTED` where waiters cannot be listed; then `instead` is the way out */
+/** @throws LockError `LOCK_UNSUPPORTED` if the engine cannot list waiters; the message then advises `instead` */
 export function checkWaitersListed({ name: backend, inspect, traits }: Backend, instead: string, key?: string): void {
   if (inspect && traits.fair) return;
   const why = inspect ? 'keeps no queue, so it cannot list who waits' : 'cannot list who holds and who waits';

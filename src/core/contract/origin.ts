@@ -2,26 +2,26 @@ import { hash } from 'node:crypto';
 import { type Clock, inEachClone } from './clock.ts';
 
 /**
- * The process of a claim, and the holds that its caller had. The label of the claim carries it, behind the text for people, so that a
- * backend stores and lists it as a part of that text:
+ * The process of a claim, and the holds that its caller had. The label of the claim ends with the origin, so that a backend stores and lists it with
+ * the text for people:
  *
  *   <label>~<process>.<claim>[,<claim>[=<key>]]…[+][;d<ms since 1970>][;t<traceparent>]
  *
- * The numbers are base 36, the keys percent-encoded. The origin has no `~` but the first, so the last `~` of a label begins it, also if the text
- * for people has others. A label of another program has no origin, and stays as it is.
+ * The numbers are base 36, the keys percent-encoded. The last `~` of a label begins the origin, which has no other `~`. A label of another program
+ * has no origin, and stays as it is.
  */
 export interface Origin {
-  /** A random word of 8 characters, the same for all claims of a process. It is no secret; an id is. */
+  /** A random word of 8 characters, the same for all claims of a process. The word is no secret; an id is. */
   readonly process: string;
-  /** The number of the claim in its process. A hold that passes from hand to hand there keeps it. */
+  /** The number of the claim in its process. A hold that passes from hand to hand keeps the number. */
   readonly claim: number;
-  /** The holds of the same process inside which it was asked for, the innermost first; at most 16. */
+  /** The holds of the same process that the caller had when it asked, the innermost first; at most 16. */
   readonly inside: readonly Enclosing[];
-  /** Whether the caller had more holds than these. */
+  /** Whether the caller had more holds than `inside` names. */
   readonly cut: boolean;
-  /** The time at which it began to wait, ms since 1970 by its machine; only if it searches for deadlocks (`detect`). */
+  /** The time at which the caller began to wait, ms since 1970 by its machine; only if it searches for deadlocks (`detect`). */
   readonly detects?: number;
-  /** The span that it belongs to, as W3C Trace Context writes it: 55 characters. */
+  /** The span of the caller, as W3C Trace Context writes it: 55 characters. */
   readonly traceparent?: string;
 }
 
@@ -33,12 +33,12 @@ export interface Enclosing {
   readonly key?: string;
 }
 
-/** What a request knows of the origin of its claim before it has one. */
+/** What a request knows of the origin of its claim before the claim exists. */
 export interface Circumstances {
   readonly inside: readonly Enclosing[];
   readonly cut: boolean;
   readonly detects?: number | undefined;
-  /** Text that is no span is left out. */
+  /** The label leaves out text that is no span. */
   readonly traceparent?: string | undefined;
 }
 
@@ -101,11 +101,11 @@ function enclosingIn(text: string): Enclosing {
   return { claim: Number.parseInt(claim, 36), ...(key !== undefined && { key: decodeURIComponent(key) }) };
 }
 
-/** Gives the claims of this process a word and numbers, which no other claims have together. */
+/** Gives each claim of this process a name: the word of the process, and a number. No other claim has both. */
 export class ProcessName {
   /**
-   * A word of 8 characters: among 10,000 processes on one engine, two have the same one in 50,000 times. It is a digest of the first id,
-   * and does not reveal it. Undefined before the first claim.
+   * A word of 8 characters: two of 10,000 processes on one engine have the same one with a chance of 1 in 50,000. It is a digest of the first id, and
+   * does not reveal that id. Undefined before the first claim.
    */
   word: string | undefined;
   #last = 0;
@@ -116,7 +116,7 @@ export class ProcessName {
     return ++this.#last;
   }
 
-  /** Gives the number of a claim that is made later, if ever. */
+  /** Gives a number for a claim that may be made later. */
   reserve(): number {
     return ++this.#last;
   }
@@ -125,8 +125,8 @@ export class ProcessName {
 const names = new WeakMap<Clock, ProcessName>();
 
 /**
- * Gives the name of the process that a clock stands for, since a simulation has several. So all `Locks` on the machine's clock share a
- * name.
+ * Gives the name of the process that has this clock: a simulation has several processes, each with a clock. All `Locks` on the machine's clock share
+ * one name.
  */
 export function processName(clock: Clock): ProcessName {
   const known = names.get(clock);

@@ -40,7 +40,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Makes the calls for one id one after the other, so that none overtakes an earlier call, which it may repeat or take back. */
+/** Makes the calls for one id one after the other: a call may repeat or take back an earlier one, so it must not overtake that one. */
 export class KeyedSerializer<K = string> {
   readonly #last = new Map<K, Promise<unknown>>();
 

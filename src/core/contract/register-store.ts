@@ -7,21 +7,21 @@ export interface RegisterEntry {
   /** Undefined: nothing is there. */
   readonly text?: string | undefined;
   /**
-   * It changes with every write of the key, and none comes twice, also where the key was removed and made again: an ETag, a revision of the
-   * whole store, a random id. It is only compared.
+   * A text that changes with every write of the key and never comes twice, not even after the key was removed: an ETag, a revision of the whole
+   * store, a random id. It is only compared.
    */
   readonly version?: string | undefined;
-  /** The store's time of this read, ms, where `tellsTime`. */
+  /** The time of this read by the store's clock, ms; with `tellsTime`. */
   readonly now?: number;
 }
 
 /**
- * The result of a write. `false`: somebody else has written before, so nothing was changed. An entry: as `false`, with what is there now. A string:
- * the new version, which saves the next step a read. `true`: done, by a store that gives no version.
+ * The result of a write. `false`: another client wrote first, so nothing was changed. An entry: the same, with what is there now. A string: written;
+ * it is the new version, which saves the next step a read. `true`: written, and the store gives no version.
  */
 export type Written = boolean | string | RegisterEntry;
 
-/** What a write came to. */
+/** What became of a write. */
 export interface WriteOutcome {
   readonly taken: boolean;
   /** The new version, where the store gives it. */
@@ -31,8 +31,8 @@ export interface WriteOutcome {
 }
 
 /**
- * The only place that decides whether a store took a write. A driver may give anything for a row that was not changed, and a yes that was a
- * no lets two hold.
+ * Only this function decides whether a store took a write. A driver may give any value for a row that it did not change; if that counted as success,
+ * two would hold.
  * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
  */
 export function writeOutcome(written: Written, { name }: Pick<RegisterStore, 'name'>): WriteOutcome {
@@ -45,7 +45,7 @@ export function writeOutcome(written: Written, { name }: Pick<RegisterStore, 'na
 }
 
 /**
- * What a read has brought; a driver may give null where nothing is there.
+ * Checks the result of a read. A driver may give null if nothing is there.
  * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
  */
 export function readEntry(
@@ -62,15 +62,15 @@ function isEntry(entry: unknown): entry is RegisterEntry {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return false;
   const { text, version, now: _, ...others } = entry as RegisterEntry;
   if (typeof text === 'string') return typeof version === 'string';
-  // The result of a driver has neither: to take it for an empty entry would be a guess.
+  // A driver's own result has neither text nor version, but other fields: to take it for an empty entry would be a guess.
   return text === undefined && (version === undefined || typeof version === 'string') && !hasMembers(others);
 }
 
 const hasMembers = (value: object): boolean => Object.keys(value).length > 0;
 
 /**
- * A store that can compare and set: all that a lock needs. What it throws means that the outcome is unknown; a `LockError`, that
- * nothing was done. Keys have the characters `A-Z a-z 0-9 _ - = / .`, and at most 650 of them.
+ * A store that can compare and set: all that a lock needs. An error that it throws means that the outcome is unknown; a `LockError`, that nothing was
+ * done. Keys have the characters `A-Z a-z 0-9 _ - = / .`, and at most 650 of them.
  * @example
  * import type { RegisterStore } from 'holdfast/register';
  *
@@ -113,33 +113,33 @@ export interface RegisterStore {
   readonly name: string;
   /** Shortest lease, ms: long enough for a few requests. Default 100. */
   readonly minTtl?: number;
-  /** The pauses of a waiter, ms, where each question costs money. Default: those of every engine. */
+  /** The pauses of a waiter, ms, for a store where each request costs money. Default: the usual pauses. */
   readonly spin?: Traits['spin'];
-  /** Other programs speak its protocol, and some check the condition apart from the write: so the proof has races, too. Default false. */
+  /** Other servers imitate its protocol, and some check and write in two steps: so the proof has races, too. Default false. */
   readonly imitated?: boolean;
-  /** A refused write says what is there: then the first step for a key is a write, and no read. Default false. */
+  /** A refused write gives what is there: then the first step for a key is a write, and no read. Default false. */
   readonly tellsConflicts?: boolean;
-  /** It has one clock for all clients, and every read gives its time: then claims expire by that clock. Default false. */
+  /** The store has one clock for all clients, and every read gives its time: then claims expire by that clock. Default false. */
   readonly tellsTime?: boolean;
   /**
-   * Reads what is there, or undefined. It must not be older than what this client wrote or read before: a hold that such a read does not show
-   * is taken for lost. That others have written since, a write finds out.
+   * Reads what is there, or undefined. The result must not be older than what this client wrote or read before: a hold that is missing in it counts
+   * as lost. It may lack writes of other clients: the next write finds out.
    */
   read(key: string, signal: AbortSignal): Promise<RegisterEntry | undefined>;
-  /** Writes if the key still has this version or, where that is undefined, if nothing is there: in one step of the store. */
+  /** Writes, in one step of the store, if the key still has the version `ifVersion` or, if that is undefined, if nothing is there. */
   write(key: string, text: string, ifVersion: string | undefined, signal: AbortSignal): Promise<Written>;
-  /** Calls `tell` at each write of the key, from when it returns or resolves; with the entry, if it has that. It may call too often. */
+  /** Calls `tell` at each write of the key, from when `watch` returns or resolves; with the entry, if the store has it. Extra calls do no harm. */
   watch?(key: string, tell: (entry?: RegisterEntry) => void): AsyncDisposable | Promise<AsyncDisposable>;
-  /** The keys that begin with this, in any order. Without it nobody can list locks. */
+  /** Gives the keys that begin with `prefix`, in any order. Without it locks cannot be listed. */
   list?(prefix: string): AsyncIterable<string>;
   /** Removes what is there: a hint that is over. Without this method an empty hint stays. */
   remove?(key: string): Promise<void>;
   /**
-   * Gives the time after which the store removes by itself what was written, ms; undefined: never. It is asked once,
-   * before the first lock. Every lease must be shorter.
+   * Gives the time after which the store removes an entry by itself, ms; undefined: never. Core asks once, before the first lock. Every lease must be
+   * shorter.
    */
   keeps?(): Promise<number | undefined>;
-  /** Tells what else endangers locks there. */
+  /** Finds what else endangers locks on the store. */
   check?(): Promise<Finding[]>;
   /** Ends what the store opened. */
   close?(): Promise<void>;

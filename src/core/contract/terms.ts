@@ -6,38 +6,38 @@ import type { ValueState } from './values.ts';
 
 /** The times that follow from the options and the engine, ms. They are the same for all requests of the same terms. */
 export interface Lengths {
-  /** The lease that the holder counts on: at least `minHold`, so that a crash does not free the key earlier either. */
+  /** The lease that the holder counts on: at least `minHold`, so that also a crash does not free the key earlier. */
   readonly lease: number;
-  /** The ttl that the engine is asked for: the lease and `delay`, so that after the deadline nobody gets in before `delay` is over. */
+  /** The ttl that the engine is asked for: the lease and `delay`, so that after the deadline nobody gets the key before `delay` is over. */
   readonly hold: number;
   /** The ttl of a claim that waits. */
   readonly waiter: number;
-  /** The time after which the place of a claim that waits may expire; undefined where that is the usual one. */
+  /** The time after which the place of a claim that waits may expire; undefined: `PLACE_TTL_MS`. */
   readonly place: number | undefined;
 }
 
-/** A hold that a request is made inside of, as the request sees it. */
+/** A hold that the caller of a request has, as the request sees it. */
 export interface EnclosingHold {
   readonly listeners: {
-    /** Notes that a caller which has this hold begins to wait for another one. @returns a function that ends that */
+    /** Notes that a caller which has this hold begins to wait for another hold. @returns a function that notes the end of the wait */
     beginWait(): () => void;
   };
   /**
-   * A claim that is waited for inside this hold names the hold by these two, also a claim of other `Locks`. If those use another server, a search
-   * there finds no claim of this number under the key.
+   * A claim that waits inside this hold names the hold by this number and key, also if it is a claim of other `Locks`. If those use another server, a
+   * search for deadlocks there finds no claim with this number under the key.
    */
   readonly claim: { readonly origin: { readonly claim: number }; readonly key: string };
 }
 
 /** What a memo adds to a request, since a value under the key may settle the request. */
 export interface Inquiry {
-  /** Gives the values that the claim accepts in an attempt. @param sent when the attempt is sent */
+  /** Says which values the claim accepts in an attempt. @param sent when the attempt is sent */
   accepts(sent: number): ValueCondition;
   /**
    * Receives each answer of the engine.
    * @param sent when the attempt was sent
    * @returns true when a value has settled the request, so that it needs no hold any more
-   * @throws LockError the refusal for its caller
+   * @throws LockError the error for the caller
    */
   settles(attempt: Attempt, sent: number): boolean;
   /** The state of the value that has settled the request. */
@@ -47,7 +47,7 @@ export interface Inquiry {
 /** The terms of a request: the options after the checks. Every duration is in ms, and every default is filled in. */
 export interface Terms {
   readonly wait: number;
-  /** Whether the caller gave no `wait`. The error says so then. */
+  /** Whether the caller gave no `wait`. Then the error of a timeout says so. */
   readonly isDefaultWait: boolean;
   readonly ttl: number;
   readonly renew: boolean;
@@ -73,14 +73,14 @@ export interface Terms {
   readonly inquiry?: Inquiry;
 }
 
-/** Gives the terms with the rest of the wait. It is never 0, since a request with 0 does not wait at all. */
+/** Gives the terms with the rest of the wait. The rest is at least 1 ms, since a request with a wait of 0 does not wait at all. */
 export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =>
   terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
 
 /** The shortest lease, ms: for a shorter one `deadlineOf` gives a time that has passed. */
 const MIN_LEASE_MS = 3;
 
-/** Gives the bounds of a lease, ms. @param delay the time for which the key stays taken after it */
+/** Gives the bounds of a lease, ms. @param delay the time for which the key stays taken after the lease */
 export const leaseBounds = ({ ttl }: Traits, delay: number): Bounds => ({
   ...ttl,
   min: Math.max(ttl.min, MIN_LEASE_MS),
@@ -91,8 +91,8 @@ export const leaseBounds = ({ ttl }: Traits, delay: number): Bounds => ({
 const MAX_DELAY_MS = 60_000;
 
 /**
- * Gives the time for which the key stays taken after a hold that expired, ms. The engine is asked for a ttl that is longer by this time. Where a
- * session carries the hold, the holder counts on a time that is shorter by it; it may be half of what the session is good for at most.
+ * Gives the time for which the key stays taken after a hold that expired, ms. Core asks the engine for a ttl that is longer by `delay`. If a session
+ * carries the hold, the holder instead counts on a time that is shorter by `delay`, which may be at most half of `sessionGrace`.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process, or may be another program's
  */
 export function checkDelay(given: Duration, { lifetime, sessionGrace = 0, ttl, hasStrangers = false }: Traits): number {
@@ -125,12 +125,12 @@ export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL_MS }: Pick<Claim, 'ttl' |
   Math.min(ttl, placeTtl);
 
 /**
- * Gives the time within which a place in the queue needs a sign of life, ms: a third of the time after which it may expire. It is also the safety
- * net beside every watch: a waiter asks at least this often.
+ * Gives the time within which a place in the queue needs a sign of life, ms: a third of the time after which it may expire. A waiter asks at least
+ * this often, also if a watch is armed.
  */
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
 
-/** Gives the `placeTtl` of a waiter that would rather cost the engine little: it asks every `spin.bound`, where the engine allows that. */
+/** Gives the `placeTtl` of a waiter that asks only every `spin.bound`, if the engine allows it; undefined: the usual one. */
 export function placeTtlFor(
   { bound }: Pick<Terms['spin'], 'bound'>,
   { placeTtl = PLACE_TTL_MS }: Traits,
@@ -140,9 +140,9 @@ export function placeTtlFor(
 }
 
 /**
- * Gives how much longer than its lease the claim of a waiter has to last, ms. The waiter cannot know when the engine admitted it, so its lease
- * counts from the last sign of life that was answered before. So this much of the lease may be over when the waiter gets the grant: a pause, a
- * late timer, the way of the next sign of life, and the difference of the clocks.
+ * Gives how much longer than its lease the claim of a waiter has to last, ms. The waiter cannot know when the engine admitted it, so it counts the
+ * lease from its last answered sign of life. Until it gets the grant, this much time may pass: a pause, a late timer, the way of the next sign of
+ * life, and the difference of the clocks.
  */
 export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.ceil(1.25 * signOfLife(claim)) + 25;

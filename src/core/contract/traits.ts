@@ -1,54 +1,51 @@
 import type { Bounds } from './duration.ts';
 import type { Origin } from './origin.ts';
 
-/** The differences between engines, as data. The core and the primitives ask for them, and never guess from a name. */
+/** The differences between engines, as data, so that no code guesses from a name. */
 export interface Traits {
   /** `exclusive`: mutex only. `shared`: readers too. `counted`: permits too. */
   readonly units: 'exclusive' | 'shared' | 'counted';
   /** Whether the engine keeps a queue: first come, first served across all processes. If not, the core asks again and again. */
   readonly fair: boolean;
-  /** A claim comes to the queue by a race of writes, so others may have several turns before it stands there. Default false. */
+  /** Claims join the queue by a race of writes. A claim may lose the race several times, while others get their turns. Default false. */
   readonly joinsByRace?: boolean;
   /**
-   * A client that asks without pause may keep others out for long, since the engine keeps no queue, and nothing makes clients take turns.
-   * Default false. With it, the conformance suite leaves out its laws on starvation.
+   * A client that asks without pause may keep others out for long, since neither a queue nor anything else makes clients take turns. Default false.
+   * If true, the conformance suite leaves out its laws on starvation.
    */
   readonly canStarve?: boolean;
   /** Exclusive tokens strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
   readonly fencing: 'always' | 'durable' | 'never';
-  /**
-   * Programs without holdfast hold keys here, too. So `delay` is refused: only our holders would keep to a pause after an expiry.
-   * Default false.
-   */
+  /** Programs without holdfast hold keys here, too. So `delay` is refused: such a program would take an expired key at once. Default false. */
   readonly hasStrangers?: boolean;
   /** Several tokens in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
   readonly tokenBlocks: boolean;
   /**
-   * What a watch that is armed after a refusal needs. `buffered`: nothing, for the notifications since the attempt was sent are kept. `watch`:
-   * one more attempt. `never`: there is none, and waiters poll.
+   * What core does when it has armed a watch after a refusal. `buffered`: nothing, since the engine keeps the notifications since the attempt.
+   * `watch`: one more attempt. `never`: there is no watch, and waiters poll.
    */
   readonly wakes: 'buffered' | 'watch' | 'never';
-  /** A hold can be made to expire by itself after a given time. Then `minHold` needs no process that waits. */
+  /** A renewal can make a hold expire by itself after a given time. Then no process waits for the end of `minHold`. */
   readonly expires: boolean;
   /**
-   * The engine has no clock: a process sees an expiry only after it has watched the claim itself for the lease, or for the part of the lease that
-   * no other process has watched. So a newcomer takes over an old hold no sooner. Default false.
+   * The engine has no clock: a process sees an expiry only after it has watched the claim itself for the lease, or for the part of the lease that no
+   * other process has watched. So a new process takes over an old hold no sooner. Default false.
    */
   readonly observedExpiry?: boolean;
   /**
-   * What keeps a claim alive. `lease`: its own, of its ttl, so one that nobody asks for any more ends by itself. `session`: a
-   * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
+   * What keeps a claim alive. `lease`: its own, of its ttl, so a claim that is not renewed ends by itself. `session`: a session, connection or lease
+   * that the claims of a client share, so a claim ends by a release, or with the session.
    */
   readonly lifetime: 'lease' | 'session';
-  /** A session stays at least this many ms after the last sign of life of its process. Undefined means that it ends with the connection. */
+  /** A session stays at least this many ms after the last sign of life of its process. Undefined: the session ends with the connection. */
   readonly sessionGrace?: number;
   /** The longest `Claim.placeTtl` that a claim may ask for, ms. Default: `PLACE_TTL_MS`. */
   readonly placeTtl?: number;
   /** `anywhere`: every client of the engine can renew a hold, by its key, id and ttl alone. Default: only the client that took it. */
   readonly renewedFrom?: 'anywhere';
-  /** The pauses of a waiter that does not say `spin`, ms, where a question costs money. Default: those of `spin`. */
+  /** The default of the option `spin`, ms, where each request costs money. */
   readonly spin?: { readonly pause: number; readonly bound: number };
-  /** The longest value that can be stored under a key, in bytes. Undefined means that none can. */
+  /** The longest value that can be stored under a key, in bytes. Undefined: no value can. */
   readonly values?: { readonly maxBytes: number };
   /** The bounds of a lease, ms, and what to do for a longer one. The core asks for none below 3 ms. */
   readonly ttl: Bounds;
@@ -60,41 +57,41 @@ export const MAX_PLACE_TTL_MS = 60_000;
 /** A place in the queue may expire after this many ms without an attempt, unless its claim asks for longer. */
 export const PLACE_TTL_MS = 6_000;
 
-/** One claim as `inspect` shows it. It never has the id: a process that knows the id may release the claim. */
+/** One claim as `inspect` shows it. The entry never has the id: a process that knows the id may release the claim. */
 export interface QueueEntry {
-  /** The key of the queue that it stands in. */
+  /** The key in whose queue the claim stands. */
   readonly key: string;
-  /** Whether the rule admits it, so that it holds; otherwise it waits. */
+  /** Whether the rule admits the claim, so that it holds; if not, it waits. */
   readonly held: boolean;
   /** 0 is the head of the queue. */
   readonly position: number;
   /** The token; of an exclusive holder, the fencing token its hold began with. */
   readonly token: bigint;
-  /** The units that it takes: all of them if it is exclusive, 1 for a reader, or its permits. */
+  /** The units that the claim takes: all if it is exclusive, 1 for a reader, or its permits. */
   readonly units: number;
-  /** The units that there are: 2³¹ − 1, or the permits of a semaphore. */
+  /** All units of the key: 2³¹ − 1, or the permits of a semaphore. */
   readonly capacity: number;
-  /** The label with which it joined the queue. A hold that has passed from hand to hand inside a process since then keeps it. */
+  /** The label with which it joined the queue. A hold that passes from hand to hand inside a process keeps this label. */
   readonly label: string;
   /** The process and the holds that it comes from. Undefined if an older version or another program made it. */
   readonly origin?: Origin;
-  /** The time since it joined the queue, ms; undefined if the engine does not keep it. */
+  /** The time since the claim joined the queue, ms; undefined if the engine does not keep it. */
   readonly since?: number;
-  /** The time until it expires unless renewed, `delay` included, ms; Infinity if a session carries it. */
+  /** The time until the claim expires unless renewed, `delay` included, ms; Infinity if a session carries it. */
   readonly remaining: number;
 }
 
 /** Options of a listing. */
 export interface Listing {
-  /** Lists only the key of that very name, which the engine is asked for directly, and not all that begin with it. */
+  /** Lists only the key with exactly this name. The engine is asked for this key directly. */
   readonly exact?: boolean;
-  /** It is called after each request to the engine, with the number of keys looked at so far, also where nobody holds anything. */
+  /** It is called after each request to the engine, with the number of keys looked at so far, held or not. */
   readonly progress?: (looked: number) => void;
 }
 
 /** Short texts beside the locks, under names of their own. They are advice: they may be gone at any time, and the last write wins. */
 export interface Hints {
-  /** Reads a hint; undefined if there is none, or no longer. */
+  /** Reads a hint; undefined if there is none any more. */
   read(name: string): Promise<string | undefined>;
   /** Keeps a hint for `ttl` ms. Undefined removes it. */
   write(name: string, text: string | undefined, ttl: number): Promise<void>;

@@ -8,7 +8,7 @@ export const visible = (text: string): string =>
 
 const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Prints tokens as text, as a lease does, because JSON has no such numbers. */
+/** Prints tokens as text, as a lease does, because JSON has no bigint. */
 const asText = {
   toJSON(this: object): object {
     const shown = Object.entries(this).map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value]);

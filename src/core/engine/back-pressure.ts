@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../contract/clock.ts';
 
-/** The number of refusals in one turn of the event loop after which the next ones wait for its end. */
+/** After this many refusals in one turn of the event loop, each further refusal waits for the end of the turn. */
 const MAX_REFUSALS_A_TURN = 16;
 
 /**
- * Gives timers and sockets their turn while a caller asks in a loop, and is refused without a question to the engine. Such a loop, of promises
- * alone, would starve timers and sockets, and with them the release for which the loop waits.
+ * Slows callers that ask in a loop and are refused without a request to the engine. A loop of promises alone would starve timers and sockets, and
+ * with them the release for which the loop waits.
  */
 export class RefusalThrottle {
   readonly #turn: NonNullable<Clock['turn']>;
@@ -13,7 +13,7 @@ export class RefusalThrottle {
   #turning: Promise<void> | undefined;
 
   constructor(clock: Clock) {
-    // A clock of a test may stand still; the event loop does not.
+    // The clock of a test may have no `turn`, and may stand still; the event loop does not.
     this.#turn = clock.turn ?? systemClock.turn!;
   }
 
@@ -43,7 +43,7 @@ const MAX_UNAWAITED = 256;
 export class Unawaited {
   #count = 0;
 
-  /** @returns false if there are too many, so that the caller has to wait for this one */
+  /** @returns false if there are too many, so that the caller has to wait for this release */
   add(release: Promise<unknown>): boolean {
     if (this.#count >= MAX_UNAWAITED) return false;
     this.#count++;

@@ -1,14 +1,14 @@
 import type { Cancel, Clock } from '../contract/clock.ts';
 
 /**
- * The longest time for which a timer is set, ms. So a timer outlives its items by no more, and for an item that is due later the timer is set
- * again. A timer for each item would cost more than all that is done with the item.
+ * The longest time for which a timer is set, ms. If an item is due later, the timer is set again. So a timer that no item needs any more stays for at
+ * most this long. A timer for each item would cost more than all other work on the item.
  */
 const TIMER_LINGER_MS = 1_000;
 
 /**
- * Items in no order, and one timer for the item that is due first. Each item knows its slot, which is below 0 for an item that is in no agenda.
- * To fill and empty a Set again and again would cost more.
+ * Items in no order, and one timer for the item that is due first. Each item knows its slot in the array; below 0: the item is in no agenda. A Set
+ * that is filled and emptied again and again would cost more.
  */
 export class Agenda<T extends { slot: number }> {
   readonly #clock: Clock;
@@ -100,7 +100,7 @@ export class Agenda<T extends { slot: number }> {
   }
 }
 
-/** A timer that is late by this much shows that the process stood still, so that answers may have arrived and are not read yet. ms */
+/** If a timer is late by this many ms, the process stood still: answers may have arrived that are not read yet. */
 const STALL_MS = 20;
 
 /** A call that is under way, or was. */
@@ -168,8 +168,8 @@ export class CallTimeouts {
 
   #look(late: number): void {
     const now = this.#clock.now();
-    // Node reads the sockets before the next timer. So after a stall the calls get one more turn, in which their answers may come. A loop that
-    // is always late gives it only every second time, and does not wait for ever.
+    // After a stall, answers may wait in the sockets, and Node reads the sockets before the next timer. So the calls get one more turn, in which
+    // their answers may come. If the timer is late again then, they expire: a process that is always late must not wait for ever.
     this.#gaveGrace = late > STALL_MS && !this.#gaveGrace;
     if (this.#gaveGrace) {
       this.#calls.fireBy(now + 1, now);

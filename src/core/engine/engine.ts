@@ -26,7 +26,7 @@ import { listed } from './listing.ts';
 export class Activity {
   readonly #clock: Clock;
   readonly #pauses = new Set<Sleeper>();
-  /** Rings when no work is under way. It is there while somebody waits for that. */
+  /** Here `quiet` sleeps until no work is under way. Undefined before. */
   #idle: Sleeper | undefined;
   #underWay = 0;
   /** Whether the `Locks` were closed. */
@@ -45,7 +45,7 @@ export class Activity {
     if (--this.#underWay === 0) this.#idle?.wake();
   }
 
-  /** Pauses until the time is over, all work ends, or `signal` aborts. In the background the pause does not keep the process alive. */
+  /** Pauses until the time is over, `quiet` ends, or `signal` aborts. In the background the pause does not keep the process alive. */
   async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
     if (this.over || signal?.aborted) return;
     const sleeper = new Sleeper(this.#clock);
@@ -56,7 +56,7 @@ export class Activity {
     this.#pauses.delete(sleeper);
   }
 
-  /** Resolves when no work is under way, at the latest after `limit` ms. Then no work is tried again. */
+  /** Resolves when no work is under way, at the latest after `limit` ms. From then on no work is tried again. */
   async quiet(limit: number): Promise<void> {
     const until = this.#clock.now() + limit;
     this.#idle = new Sleeper(this.#clock);
@@ -67,7 +67,7 @@ export class Activity {
   }
 }
 
-/** The longest time that an engine may take for one call, ms. After it the outcome is unknown. */
+/** The longest time that an engine may take for one call, ms. After this time the outcome is unknown. */
 export const CALL_TIMEOUT_MS = 5_000;
 /** The longest time that a backend may take to close, ms. It may wait for requests that have limits of their own. */
 const CLOSE_TIMEOUT_MS = 15_000;
@@ -78,7 +78,7 @@ export class Engine {
   readonly clock: EngineClock;
   readonly activity: Activity;
   readonly #timeouts: CallTimeouts;
-  /** The extensions of a claim go one after the other. If two were under way, the server might apply the shorter one last. */
+  /** The extensions of a claim go one after the other. If two were under way, the server might apply the shorter extension last. */
   readonly extensions = new KeyedSerializer();
   readonly unawaited = new Unawaited();
 
@@ -132,7 +132,7 @@ export class Engine {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<QueueEntry> {
     const list = (step: (looked: number) => void) => this.backend.inspect!(prefix, { exact, progress: step });
-    // An engine that cannot ask for one key by its name lists others, too.
+    // An engine that cannot ask for one key by its name lists other keys, too.
     for await (const entry of this.#list(prefix, list, progress))
       if (!exact || entry.key === prefix) yield printable({ ...entry, ...labelParts(entry.label) });
   }
@@ -212,8 +212,8 @@ export class Engine {
 }
 
 /**
- * Gives the promise of a call. What the call throws becomes a rejection, and a result that is no promise becomes one: not every backend is
- * written in TypeScript. This is no async function, since those settle some turns later.
+ * Gives the promise of a call. What the call throws becomes a rejection, and a result that is no promise becomes one: not every backend is written in
+ * TypeScript. An async function would settle some turns later.
  */
 export function promiseOf<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -223,7 +223,7 @@ export function promiseOf<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Ends the message about an attempt whose lease set the limit: a longer lease gives it more time. */
+/** Ends the error message if the lease set the limit of an attempt: a longer lease gives more time. */
 const OF_LEASE = ', half of the lease';
 
 const renewalOf = (answer: Renewal | undefined): Renewal =>

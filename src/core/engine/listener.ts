@@ -32,7 +32,7 @@ export class Sleeper {
   }
 }
 
-/** Stands for a watch until the engine has armed it. */
+/** The watch of a claim while the engine arms the real one. */
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 
 /** Receives the notifications of the engine for a waiting claim: they wake the claim, and may bring a grant or a value. */
@@ -43,7 +43,7 @@ export class Listener {
   answer: Refusal | undefined;
   readonly #backend: Backend;
   readonly #clock: Clock;
-  /** Most claims are granted before they need one. */
+  /** Most claims are granted before they need a sleeper. */
   #sleeper: Sleeper | undefined;
   #claim: Claim | undefined;
   #watch: AsyncDisposable | undefined;
@@ -66,9 +66,9 @@ export class Listener {
   }
 
   /**
-   * Starts to watch. A watch that does not know what came since the last attempt wakes the claim, so that it is attempted once more.
+   * Arms the watch. If the watch cannot know what happened since the last attempt, the claim wakes, and is attempted once more.
    * @param sent when the last attempt was sent, if there was any
-   * @returns true when it is armed at once
+   * @returns true when the watch is armed at once
    */
   arm(claim: Claim, sent?: number): boolean {
     if (this.#watch) return this.#watch !== ARMING;
@@ -94,7 +94,7 @@ export class Listener {
     return false;
   }
 
-  /** A backend that throws here has no watch for now. */
+  /** If the backend throws, the claim has no watch for now. */
   #watchFor(claim: Claim, age: number | undefined): ReturnType<NonNullable<Backend['watch']>> | undefined {
     try {
       return inNoContext(() => this.#backend.watch?.(claim, (grant, value) => this.#receive(claim, grant, value), age));

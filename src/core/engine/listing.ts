@@ -1,6 +1,6 @@
 import { Context, inNoContext } from '../contract/clock.ts';
 
-/** A limit for each step of work that may take any time as long as it makes progress. */
+/** A time limit for each step of work that may take any time as a whole. */
 export class StepLimit {
   #step = Promise.withResolvers<void>();
 

@@ -7,8 +7,8 @@ const FIRST_RETRY_MS = 50;
 const MAX_RETRY_PAUSE_MS = 2_000;
 
 /**
- * Takes back, in the background, all that the engine may have given to this id. It releases the id again and again until the engine confirms
- * that, or until the lease of the claim must be over, where the claim has a lease of its own. Only `close` waits for a withdrawal.
+ * Takes back, in the background, all that the engine may have given to this id. It releases the id again and again until the engine confirms the
+ * release, or until the lease of the claim must be over, where the claim has a lease of its own. Only `close` waits for a withdrawal.
  * @param lateUntil the time until which an unanswered request may arrive: then the id is released once more
  */
 export function withdraw(engine: Engine, claim: Claim, lateUntil = 0): void {
@@ -16,7 +16,7 @@ export function withdraw(engine: Engine, claim: Claim, lateUntil = 0): void {
   void untilReleased(engine, claim);
 }
 
-/** Withdraws at `time`, if that is still to come, and unless the `Locks` are closed by then. */
+/** Withdraws the claim at `time`, if `time` is in the future, unless the `Locks` are closed by then. */
 export function withdrawAt(engine: Engine, claim: Claim, time: number): void {
   const after = time - engine.clock.now();
   if (after > 0) void engine.activity.pause(after, true).then(() => engine.activity.over || withdraw(engine, claim));

@@ -65,9 +65,8 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /**
- * How long a lease has to be for work whose length nobody knows. The usual duration is a moving average of 8 parts of the past and 2 parts of
- * the last run, so that one slow run moves it by a fifth. A lease is half as long again as the longer of the usual and the last duration. So
- * work may take half as long again as before without a loss of its lease.
+ * What is known of how long work takes. The usual duration is a moving average: 80 % of the old average and 20 % of the last duration. The next lease
+ * is 1.5 times the longer of the usual and the last duration, so that work may take 50 % longer than before and keep its lease.
  */
 export interface Lesson {
   /** Moving average of how long the lock was held, ms. */
@@ -81,8 +80,7 @@ const RECENT_PART = 0.2;
 const HEADROOM = 1.5;
 
 /**
- * Gives what is remembered after work that took `took` ms; undefined, so that it is forgotten, if the lease that was asked for is long
- * enough.
+ * Gives the lesson after work that took `took` ms; undefined, so that the lesson is forgotten, if the lease that was asked for is long enough.
  * @param before what was remembered until now
  * @param ttl the lease that was asked for, ms
  * @param cap the longest lease, ms

@@ -13,17 +13,17 @@ export interface LocalClaim extends Claim {
 
 /** What a claim that waits has learnt from the answers so far. */
 export interface Known {
-  /** Whether it was refused: then others want the key, too. */
+  /** Whether the claim was refused: then others want the key, too. */
   readonly contended: boolean;
-  /** How many claims stood before it at the last refusal. */
+  /** How many claims stood before this one at the last refusal. */
   readonly ahead: number;
-  /** The number of pauses since the queue before it got shorter. */
+  /** The number of pauses since the queue ahead of the claim last got shorter. */
   readonly pauses: number;
 }
 
 export const NOTHING_KNOWN: Known = { contended: false, ahead: Number.POSITIVE_INFINITY, pauses: 0 };
 
-/** What has come of a claim since its last step. */
+/** What a claim has received since its last step. */
 export interface Received {
   /** The answer of the engine; undefined if none came. */
   readonly attempt: Attempt | undefined;
@@ -34,9 +34,9 @@ export interface Received {
 }
 
 /**
- * What a claim does next. `keep`: the process has the hold. `restart`: too little of the grant remains, so give it back, pause, and ask under
- * another id. `ask`: at once, since the engine knows the time by now. `wait`: pause as a claim that the engine may wake. `pause`: nobody knows
- * what the engine did, so ask again later. `leave`: its caller does not wait, or needs no hold.
+ * What a claim does next. `keep`: the process has the hold. `restart`: too little of the grant remains, so give it back, pause, and ask under another
+ * id. `ask`: ask again at once, since the attempt came too late. `wait`: pause as a claim that the engine may wake. `pause`: nobody knows what the
+ * engine did, so ask again later. `leave`: ask no more, since its caller does not wait, or needs no hold.
  */
 export interface ClaimStep {
   readonly act: 'keep' | 'restart' | 'ask' | 'wait' | 'pause' | 'leave';
@@ -57,7 +57,8 @@ export function step(
   if (!attempt || attempt.granted) return { act: 'pause', known: { ...known, pauses: known.pauses + 1 } };
   if (attempt.late) return { act: 'ask', known };
   if (wait === 0) return { act: 'leave', known };
-  // Its turn may come soon when the queue gets shorter. A claim whose place has expired is at the end of the queue again.
+  // If the queue ahead got shorter, the turn of the claim may come soon, so the pauses begin with the shortest again. If its place has expired, the
+  // claim is at the end of the queue, and its pauses get longer.
   const ahead = attempt.ahead ?? Number.POSITIVE_INFINITY;
   return { act: 'wait', known: { contended: true, ahead, pauses: ahead < known.ahead ? 1 : known.pauses + 1 } };
 }
@@ -69,22 +70,24 @@ const MAX_LATE_ATTEMPTS = 3;
 /** The most by which an engine may be wrong about the time of a request, ms. */
 const MAX_LATENESS_MS = 50;
 
-/** Gives how long the process surely stood still while something `took` ms that takes no longer than `longest`, ms. */
+/** Gives for how long the process surely stood still, ms, if a step took `took` ms, and takes at most `longest` ms by itself. */
 const standstill = (took: number, longest: number): number => Math.max(0, took - longest - MAX_TIMER_DELAY_MS);
 
 /** A claim that is sent together with the release of another claim. */
 export interface PiggybackedAttempt {
   /** The time at which the release was sent. */
   readonly sent: number;
-  /** The answer for the claim. Undefined: the engine did not take it along. */
+  /** The answer for the claim. Undefined: the engine did not attempt it with the release. */
   readonly attempt: Promise<Attempt | undefined>;
 }
 
-/** What was sent for a claim, and what came of that. So it knows what the engine may have of the claim, and whether the engine is in trouble. */
+/**
+ * Records what was sent for a claim, and what was answered. So it knows what the engine may have of the claim, and whether the engine is in trouble.
+ */
 export class SentRecord {
   /** What is wrong with the engine, if something is. */
   outage: Outage | undefined;
-  /** The time at which the last answered attempt was sent, or else the first one. Undefined: the engine has nothing of the claim. */
+  /** The time at which the last answered attempt was sent; if none was, the first one. Undefined: the engine has nothing of the claim. */
   sent: number | undefined;
   /** The time until which an unanswered attempt may arrive. */
   lateUntil = 0;
@@ -94,7 +97,7 @@ export class SentRecord {
   #began: number | undefined;
   /** The time at which the request under way was sent. */
   #asked: number | undefined;
-  /** What `sent` was before that request. */
+  /** What `sent` was before the request under way. */
   #earlier: number | undefined;
   /** The time at which the last answered request was sent. */
   #answered: number | undefined;
@@ -112,7 +115,9 @@ export class SentRecord {
     this.outage = outage;
   }
 
-  /** Gives the reason why no answer came, if the engine is to blame: the last error, or that a claim which asked by `moment` was never answered. */
+  /**
+   * Gives the reason why no answer came, if the engine is to blame: the last error, or `UNANSWERED` if the claim asked by `moment` and got no answer.
+   */
   silence(moment: number): unknown {
     if (this.outage) return this.outage.last;
     return this.#answered === undefined && this.#began !== undefined && this.#began <= moment ? UNANSWERED : undefined;
@@ -132,8 +137,8 @@ export class SentRecord {
   }
 
   /**
-   * Notes what the claim has received until `now`. If a refusal and the grant of a notification are there, the grant came after the refusal. If
-   * two grants are there, that of the answer counts: the notification may be about an earlier place of the same id, which has expired since.
+   * Notes what the claim has received until `now`. If there are a refusal and the grant of a notification, the grant is newer. If there are two
+   * grants, the grant of the answer counts: the notification may be about an earlier place of the same id, which has expired since.
    * @param attempt the answer of the engine, if one came
    * @param notified the grant of a notification
    * @returns the grant that this process may count on
@@ -167,7 +172,7 @@ export class SentRecord {
 
   /**
    * Waits for the answer to a claim that was sent with a release.
-   * @returns undefined when the claim has to be asked again: the engine did not take it along, found it too late, or gave no answer
+   * @returns undefined when the claim has to be asked again: the engine did not attempt it, found it too late, or gave no answer
    */
   async answerOf({ sent, attempt }: PiggybackedAttempt, clock: Clock): Promise<Attempt | undefined> {
     this.noteSent(sent);
@@ -181,7 +186,7 @@ export class SentRecord {
     }
   }
 
-  /** Notes that what was sent at `sent` may arrive yet. */
+  /** Notes that the unanswered request of the time `sent` may still arrive. */
   noteUnanswered(sent: number): void {
     this.lateUntil = sent + this.#claim.within * 1.01 + MAX_LATENESS_MS;
   }
@@ -191,7 +196,7 @@ export class SentRecord {
     this.sent = this.#earlier;
   }
 
-  /** Notes that the engine has nothing of the claim, or of the id under which it goes on. */
+  /** Notes that the engine has nothing of the claim, or of its new id. */
   forget(): void {
     this.sent = undefined;
     this.lateUntil = 0;

@@ -10,21 +10,21 @@ import { type Outage, pauseAfter } from './pause.ts';
 
 /** The caller that waits for a claim, as the claim sees it. */
 export interface Claimant {
-  /** The time at which it began to wait. */
+  /** The time at which the caller began to wait. */
   readonly began: number;
   /** Notes that the claim was refused, so that the caller waits. */
   beginWait(): void;
 }
 
 /**
- * One claim in the engine's queue. It attempts, arms the watch, attempts again if the watch asks for it, and sleeps until the engine wakes
- * it or until it is time to ask again: `step` decides. In the end nothing of it stays on the engine but the hold that it gave.
+ * One claim in the engine's queue. It attempts, arms the watch, attempts again if the watch asks for it, and sleeps until the engine wakes it or
+ * until it is time to ask again: `step` decides. In the end nothing of the claim stays on the engine but its hold, if it got one.
  */
 export class QueuedClaim {
   claim: LocalClaim;
   /** The caller that gets the outcome of the claim. Without a caller the claim leaves the queue. */
   claimant: Claimant | undefined;
-  /** The outcome of `pursue`, once that was called. */
+  /** The outcome of `pursue`, once `pursue` was called. */
   outcome: Promise<LocalGrant | undefined> | undefined;
   readonly record: SentRecord;
   readonly #engine: Engine;
@@ -58,7 +58,7 @@ export class QueuedClaim {
   }
 
   /**
-   * @param piggybacked its first attempt, if that is part of a release
+   * @param piggybacked the first attempt, if it is part of a release
    * @returns undefined when the caller does not wait and was refused, or when the claim left the queue
    * @throws LockError the refusal of the engine, or `LOCK_UNAVAILABLE`
    */
@@ -109,13 +109,13 @@ export class QueuedClaim {
 
   /**
    * @param began when its caller began to wait
-   * @returns undefined when no answer came and it is worth asking again
-   * @throws the reason why it is not
+   * @returns undefined when no answer came, but the next attempt may get one
+   * @throws the error when another attempt is of no use
    */
   async ask(began: number): Promise<Attempt | undefined> {
     const { record } = this;
     const { clock } = this.#engine;
-    clock.lookAgain?.(); // a sleep of the machine that is noticed later would count as a part of the lease
+    clock.lookAgain?.(); // otherwise a sleep of the machine before this line would count as a part of the lease
     const sent = clock.now();
     record.noteSent(sent);
     const { inquiry } = this.#terms;
@@ -124,8 +124,8 @@ export class QueuedClaim {
       const attempt = await this.#engine.attempt(this.claim, sent);
       if (attempt.granted) return attempt;
       if (attempt.late) record.noteLate();
-      // The first place of the claim may have expired, so that the engine has refused a second place of the same id. A notification of a grant
-      // of the first one may still be on its way. It is no grant of the second one.
+      // The place of the claim may have expired. Then this attempt has taken a second place with the same id, and was refused. A notification of a
+      // grant at the first place may still be on its way, and must not count for the second.
       else if (deadlineOf(record.sent!, placeTtlOf(this.claim)) <= clock.now()) this.#listen().ignoreGrants();
       return attempt;
     } catch (error) {
@@ -139,7 +139,7 @@ export class QueuedClaim {
     }
   }
 
-  /** Gives the grant of a notification, unless this process stood still, and too little time of it remains. An attempt then renews it. */
+  /** Gives the grant of a notification. If this process stood still, and too little time of it remains, an attempt has to renew it: undefined. */
   #trustedGrant(): Grant | undefined {
     const grant = this.#listener?.grant;
     const { sent } = this.record;

@@ -11,7 +11,7 @@ import type { Hold, LossReason } from './hold.ts';
 
 /** Options of a forced release: which holders it evicts, and why. */
 export interface ForceOptions {
-  /** The reason, for people who read the log later, and for the evicted holder, which gets 200 characters of it. */
+  /** The reason, for the log, and for the evicted holder, which gets 200 characters of it. */
   readonly reason: string;
   /** Only the holder with this token, as `inspect` shows it. Default: every holder of the key. */
   readonly token?: bigint;
@@ -19,7 +19,7 @@ export interface ForceOptions {
 
 const FORCE_OPTIONS = namesOf<ForceOptions>({ reason: true, token: true });
 
-/** Evicts every holder of the key, or the one with the token. @param label who does it @returns how many */
+/** Evicts every holder of the key, or the one with the token. @param label that of the caller @returns how many were evicted */
 export async function forceRelease(
   { engine, number: locks }: { readonly engine: Engine; readonly number: number },
   key: string,
@@ -43,7 +43,7 @@ export async function forceRelease(
   let evicted = 0;
   const hint = hintText(reason, label);
   for (const { token, remaining } of holders) {
-    await hintEviction(engine, key, token, hint, remaining); // before the eviction, of which a session notifies its holder at once
+    await hintEviction(engine, key, token, hint, remaining); // before the eviction: a session notifies its holder at once, which reads the hint
     if (await engine.evict(key, token)) evicted++;
     else await hintEviction(engine, key, token);
   }
@@ -72,7 +72,7 @@ const hintEviction = (engine: Engine, key: string, token: bigint, text?: string,
     hints.write(nameOf(key, token), text, Math.min(ttl, MAX_HINT_TTL_MS) + WRITE_TIMEOUT_MS),
   );
 
-/** Reads and removes the hint. @param rest the time after which the holder must be notified, ms @returns undefined if there is no hint to read */
+/** Reads and removes the hint. @param rest the time within which the holder must be notified, ms @returns undefined if there is no hint to read */
 function evictionOf(engine: Engine, key: string, token: bigint, rest: number) {
   if (!engine.backend.hints || !(rest > 0)) return undefined;
   const hint = ask(engine, Math.min(rest, READ_TIMEOUT_MS), (hints) => hints.read(nameOf(key, token)));
@@ -84,7 +84,7 @@ function evictionOf(engine: Engine, key: string, token: bigint, rest: number) {
   });
 }
 
-/** Ends a hold that the engine no longer has. A hint, under the token of its first holder here, may say that somebody evicted it. */
+/** Ends a hold that the engine no longer has. A hint, named by the token of its first holder here, may say that somebody evicted the hold. */
 export function endGone(hold: Hold, reason: string): Promise<void> {
   const { keeper, claim, timing, token, tenure } = hold;
   const rest = timing.noticeAt - keeper.engine.clock.now();

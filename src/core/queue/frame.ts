@@ -17,8 +17,9 @@ const kindOf = (demand: Demand): Kind =>
   demand.capacity !== ALL_UNITS ? 'counted' : isExclusive(demand) ? 'exclusive' : 'shared';
 
 /**
- * What becomes of a request for a kind (second) inside a frame of a kind (first) on the same key. `enter`: it enters the frame again.
- * `deadlock`: it would wait for itself, as a reader that wants to write. `queue`: it waits as any other request. Permits never re-enter.
+ * What becomes of a request inside a frame of the same key: the first name is the kind of the frame, the second one that of the request. `enter`: it
+ * enters the frame again. `deadlock`: it would wait for itself, such as a reader that asks to write. `queue`: it waits as any other request. Permits
+ * never re-enter.
  */
 const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 'queue'>>>> = {
   exclusive: { exclusive: 'enter', shared: 'enter', counted: 'deadlock' },
@@ -47,7 +48,7 @@ export class Frame {
   }
 
   /**
-   * Gives the frame to re-enter when `units` of a key are asked for here, if there is one.
+   * Gives the frame that a request for this key re-enters here, if there is one.
    * @throws LockError `LOCK_DEADLOCK`
    */
   static around(context: QueueContext, key: string, demand: Demand): Frame | undefined {
@@ -61,7 +62,8 @@ export class Frame {
   }
 
   /**
-   * The next frame around this one that is not over. The frames between the two are dropped: a long chain of tasks must not keep each frame alive.
+   * The next frame around this one that is not over. The frames between the two are dropped: otherwise a long chain of tasks would keep all its
+   * frames in memory.
    */
   get #outer(): Frame | undefined {
     while (this.#parent?.over) this.#parent = this.#parent.#parent;
@@ -74,7 +76,7 @@ export class Frame {
     return false;
   }
 
-  /** Whether the caller runs in a function that something is held for. */
+  /** Whether the caller runs in a function that any hold is held for. */
   static holdsAny({ name }: QueueContext): boolean {
     for (const _ of frames.getStore()?.holds(name) ?? []) return true;
     return false;
@@ -86,7 +88,7 @@ export class Frame {
     }
   }
 
-  /** Whether its function has ended, or has given the hold back itself. */
+  /** Whether the function of the frame has ended, or has given the hold back itself. */
   get over(): boolean {
     return this.#ended || this.#lease.hold.users === 0;
   }
@@ -98,7 +100,7 @@ export class Frame {
     } finally {
       this.#ended = true;
       if (this.#running > 0) warnOfUnawaited(this.#context, this.#lease.key);
-      // To grant a request that is inside changes nothing.
+      // For a request that is inside already, this changes nothing.
       for (const request of this.#children?.members ?? []) request.grant(undefined);
     }
   }
@@ -128,7 +130,7 @@ export class Frame {
     }
   }
 
-  /** Begins a wait, which the loss of the hold ends, and a `close`, since the callers inside may never leave then. */
+  /** Begins a wait. The loss of the hold ends the wait, also a loss by `close`, since the callers inside may never leave. */
   #beginWait(request: AcquireRequest): void {
     request.events.publishWait();
     const unlisten = this.#lease.hold.listeners.onLoss((loss) => this.#giveUp(request, loss));
@@ -145,7 +147,7 @@ export class Frame {
     for (const next of this.#children!.leave(request)) this.#admit(next);
   }
 
-  /** Lets a request in. It is inside from now on, and not only when its caller continues: the hold must not end in between. */
+  /** Lets a request in. It counts as inside from now on, and not only when its caller continues: otherwise the hold could end in between. */
   #admit(request: AcquireRequest): void {
     if (request.isSettled) return;
     this.#lease.hold.enter();

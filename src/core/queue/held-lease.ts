@@ -9,14 +9,14 @@ import { endGone } from './eviction.ts';
 import { currentClaim, type Hold } from './hold.ts';
 import { noteRenewal } from './watchdog.ts';
 
-/** If the timer of a hold is overdue by this much, it will not fire any more, as when a test had fake timers while it was set. ms */
+/** If the timer of a hold is overdue by this many ms, it will never fire: a test had fake timers when it was set. */
 const OVERDUE_MS = 1_000;
 
-/** @internal A caller's view of a hold; several views share one while a lock is re-entered. */
+/** @internal A caller's view of a hold; several views share one hold while a lock is re-entered. */
 export class HeldLease implements AnyLease {
   readonly key: string;
   readonly token: bigint | undefined;
-  /** It is private because people log leases, and a hold contains the id. */
+  /** The hold is private because people log leases, and a hold contains the id. */
   readonly #hold: Hold;
   readonly #engine: Engine;
   readonly #giveBack: (() => Promise<boolean>) | undefined;
@@ -26,7 +26,7 @@ export class HeldLease implements AnyLease {
   #unlisten: (() => void) | undefined;
 
   /**
-   * @param watched whether its caller has to release it, so that a warning is printed when it is dropped
+   * @param watched whether the caller has to release the lease: then a warning is printed if the lease is dropped
    * @param giveBack what a release does, called once. Default: its caller leaves the hold
    */
   constructor(engine: Engine, hold: Hold, watched: boolean, giveBack?: () => Promise<boolean>) {
@@ -91,7 +91,7 @@ export class HeldLease implements AnyLease {
     );
   }
 
-  /** @throws LockError when it is not held, or when the holder was notified of its loss */
+  /** @throws LockError when the lease is not held, or when its holder was notified of the loss */
   #assertKept(): void {
     this.assertHeld();
     if (this.#hold.loss) throw this.#hold.loss;
@@ -104,12 +104,12 @@ export class HeldLease implements AnyLease {
 
   async #extend(ms: number): Promise<void> {
     const hold = this.#hold;
-    await hold.renewing; // if it arrived later, it would set a shorter lease
+    await hold.renewing; // if the renewal arrived after the extension, it would set a shorter lease
     this.#assertKept();
     const sent = this.#engine.clock.now();
     const { timing } = hold;
     const before = timing.ttl;
-    timing.ask(Math.max(ms + hold.terms.delay, before)); // and no renewal from now on is shorter
+    timing.ask(Math.max(ms + hold.terms.delay, before)); // from now on no renewal is shorter
     const unknown = (why: unknown): LockError => {
       timing.doubt(timing.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
@@ -135,7 +135,7 @@ export class HeldLease implements AnyLease {
     this.#released = true;
     if (this.#watched) this.#hold.listeners.removeLease(this);
     const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
-    // The listener is taken away only now, since the release may find that the hold is lost.
+    // The listener stays until the release has ended, since the release may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
     return given;
   }
@@ -172,13 +172,13 @@ export function heldLease(lease: unknown): HeldLease {
   throw invalid(`${shown(lease)} is no lease, as acquire() and run() give it`);
 }
 
-/** A hold in the hands of one caller. The clock decides, so ask `held` right before a step that must not happen twice. */
+/** A hold, as one caller has it. The clock decides if it is held, so ask `held` right before a step that must not happen twice. */
 export interface AnyLease extends AsyncDisposable {
-  /** The key that is held; of several, all keys. */
+  /** The key that is held; of `all()`, all keys. */
   readonly key: string;
   /**
-   * It aborts when the hold is lost, `notice` before the deadline; its reason is the `LOCK_LOST` error. Its listeners run in the async
-   * context of the first caller that asked this lease for it; inside `run` the lock cannot be entered again by then.
+   * It aborts when the hold is lost, `notice` before the deadline; its reason is the `LOCK_LOST` error. Its listeners run in the async context in
+   * which this lease was first asked for the signal; also inside `run` they cannot enter the lock again.
    */
   readonly signal: AbortSignal;
   /**
@@ -186,7 +186,7 @@ export interface AnyLease extends AsyncDisposable {
    * is gone. After `signal` has aborted, it stays true until the deadline: nobody else gets the lock before that.
    */
   readonly held: boolean;
-  /** The time until the deadline unless it is renewed, ms; 0 if it is not held. */
+  /** The time until the deadline, ms, if no renewal comes; 0 if not held. */
   readonly remaining: number;
   /**
    * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD` after a release
@@ -198,24 +198,24 @@ export interface AnyLease extends AsyncDisposable {
    */
   assertHeld(): void;
   /**
-   * Makes the lease last at least `ttl` from now, and after each later renewal; never shorter than before. If an earlier renewal was never
-   * answered, a lease that renews goes on in steps no longer than that one: see `remaining`.
-   * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when nobody knows (the old deadline stands)
+   * Makes the lease last at least `ttl` from now, and from each later renewal; never shorter than before. If an earlier renewal was never answered,
+   * each renewal confirms at most the ttl of that one: see `remaining`.
+   * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when the outcome is unknown (the old deadline stands)
    * @example
    * await using lease = await locks.mutex('export').acquire({ renew: false });
    * await lease.extend('2m');
    */
   extend(ttl: Duration): Promise<void>;
   /**
-   * Releases it, and tells whether this call freed it. It is false, not an error, after a loss, a second time, while an outer frame still
-   * holds, or if the engine gives no answer within 5 s: then it goes on in the background. Never throws.
+   * Releases the lease, and gives whether this call freed it. It gives false after a loss, at a second call, while an outer `run` still holds, or
+   * without an answer of the engine within 5 s: then the release goes on in the background. Never throws.
    * @example
    * const lease = await locks.mutex('order:42').acquire();
    * const freed = await lease.release();
    */
   release(): Promise<boolean>;
   /**
-   * Gives what belongs into a log, with the token as text, because JSON has no such numbers.
+   * Gives what belongs into a log, with the token as text, because JSON has no bigint.
    * @example
    * await using lease = await locks.mutex('order:42').acquire();
    * console.log(lease.toJSON()); // what JSON.stringify(lease) shows
@@ -227,11 +227,11 @@ export interface AnyLease extends AsyncDisposable {
 
 /** A lease as JSON shows it, at that moment. */
 export interface LeaseRecord {
-  /** The key that is held; of several, all keys. */
+  /** The key that is held; of `all()`, all keys. */
   readonly key: string;
   /** Whether it was held. */
   readonly held: boolean;
-  /** The time until the deadline unless it is renewed, ms; 0 if it is not held. */
+  /** The time until the deadline, ms, if no renewal comes; 0 if not held. */
   readonly remaining: number;
   /** The fencing token in digits; only of exclusive holds. */
   readonly token?: string;
@@ -245,6 +245,6 @@ export interface SharedLease extends AnyLease {
 
 /** A lease of a mutex or a writer: with a token, since nobody holds beside it. */
 export interface Lease extends AnyLease {
-  /** The fencing token: grows with every exclusive grant of the key. The guarded resource refuses anything older. */
+  /** The fencing token: it grows with every exclusive grant of the key. The guarded resource refuses an older token. */
   readonly token: bigint;
 }

@@ -8,8 +8,8 @@ interface ListenedHold {
 }
 
 /**
- * If a caller drops a lease without a release, as with `Promise.race`, nobody can release it any more, and it is renewed until its `Locks` are
- * closed. When the lease is collected, a warning says so. The hold is not ended, since a caller may want to hold for as long as the process
+ * If a caller drops a lease without a release, as with `Promise.race`, nobody can release the hold any more, and it is renewed until its `Locks` are
+ * closed. When the lease is garbage-collected, a warning says so. The hold is not ended, since a caller may want to hold for as long as the process
  * lives, and keep only the signal.
  */
 const dropped = new FinalizationRegistry<ListenedHold>((hold) => {
@@ -68,7 +68,7 @@ export class HoldListeners {
     return this.#waitsInside > 0;
   }
 
-  /** Notes that a caller which has this hold begins to wait for another one. @returns a function that ends that */
+  /** Notes that a caller which has this hold begins to wait for another hold. @returns a function that notes the end of the wait */
   beginWait(): () => void {
     this.#waitsInside++;
     return () => {
@@ -76,7 +76,10 @@ export class HoldListeners {
     };
   }
 
-  /** Keeps the lease alive until the next renewal. To watch for its end at once would cost more than all the rest of a short hold. */
+  /**
+   * Keeps the lease in memory until the next renewal, which registers it in `dropped`. To do so at once would cost more than the rest of a short
+   * hold.
+   */
   addLease(lease: object): void {
     this.#recentLeases.push(lease);
   }

@@ -26,15 +26,15 @@ export interface LocalGrant {
   readonly token: bigint;
   /** As in `Grant`. */
   readonly tokenCount?: number | undefined;
-  /** When the request was sent from which the lease of this grant counts. */
+  /** The time at which the request was sent: the lease of this grant counts from then. */
   readonly sent: number;
-  /** The time at which this process began to count on it. */
+  /** The time at which this process began to count on the grant. */
   readonly since: number;
   readonly validFor: number;
   readonly lost?: AbortSignal | undefined;
-  /** The time until which an unanswered attempt of this claim may still arrive. It would set the lease that it asked for. */
+  /** The time until which an unanswered attempt of this claim may still arrive, and set the lease that it asked for. */
   readonly lateUntil?: number;
-  /** Whether its claim was refused first: then others want the key, too. */
+  /** Whether the claim was refused first: then others want the key, too. */
   readonly contended?: boolean;
 }
 
@@ -43,7 +43,7 @@ export class HoldTiming implements Schedule {
   /** The time at which this holder got the hold. */
   readonly since: number;
   readonly renewedUntil: number;
-  /** Whether it may end though nobody releases it, since it is not renewed, or not for ever. */
+  /** Whether the hold may end without a release, since it is not renewed, or not for ever. */
   readonly mayExpire: boolean;
   ttl: number;
   deadline = 0;
@@ -59,11 +59,11 @@ export class HoldTiming implements Schedule {
   failure: unknown;
   /** The time until which an unanswered attempt may still arrive. If it arrives after a release, the engine has the hold again. */
   readonly lateUntil: number;
-  /** The time until which the key stays taken, by `minHold`; 0 without that. */
+  /** The time until which the key stays taken, by `minHold`; 0 without `minHold`. */
   keptUntil: number;
   /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
   confirmation: Pick<LocalGrant, 'sent' | 'validFor'>;
-  /** The stand-in that renews it while this thread cannot run, if it has one. */
+  /** The stand-in that renews the hold while this thread cannot run, if there is one. */
   cover: Cover | undefined;
   readonly #terms: Terms;
   /** The end of a lease without `renew`. A session confirms such a lease in shorter steps. */
@@ -75,21 +75,21 @@ export class HoldTiming implements Schedule {
     const { since: now, sent, validFor } = grant;
     this.#terms = terms;
     this.since = now;
-    // A session confirms a shorter time than a single lease, so the engine is asked again until that is over.
+    // A session confirms a shorter time than a single lease, so the engine is asked again until the lease is over.
     this.renewedUntil = terms.renew ? now + terms.maxHold : expires ? now : Number.POSITIVE_INFINITY;
     this.mayExpire = !terms.renew || terms.maxHold < Number.POSITIVE_INFINITY;
     this.ttl = terms.lengths.hold;
     this.keptUntil = terms.minHold > 0 ? now + terms.minHold : 0;
     this.lateUntil = grant.lateUntil ?? 0;
-    if (this.lateUntil > 0) this.#doubt = this.ttl; // it may arrive at any time: each node of a quorum refuses it by a time of its own
+    if (this.lateUntil > 0) this.#doubt = this.ttl; // the attempt may arrive at any time: each node of a quorum refuses it by a time of its own
     this.confirmation = { sent, validFor };
     const usable = usableTime(validFor, Number.POSITIVE_INFINITY, terms);
     const lease = usableTime(this.ttl, this.ttl, terms);
     const full = deadlineOf(now, lease);
     const granted = deadlineOf(sent, usable);
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
-    // If the grant lasts longer than the lease, as that of a waiter does, the hold lasts for the lease, from now. The next renewal makes it
-    // no longer.
+    // If the grant lasts longer than the lease, as the grant of a waiter may, the hold lasts for the lease, from now on. The next renewal makes it no
+    // longer.
     const longer = granted > full && Math.min(granted, terms.maxHold) < Number.POSITIVE_INFINITY;
     this.#begin(longer ? now : sent, longer ? full : granted, Math.min(lease, usable), now);
   }
@@ -105,7 +105,7 @@ export class HoldTiming implements Schedule {
     this.renewAt = this.renews(now) ? sent + this.interval : Number.POSITIVE_INFINITY;
   }
 
-  /** Keeps the key no longer than the hold is held. */
+  /** Lets the key be free as soon as the hold is released. */
   dropMinHold(): void {
     this.keptUntil = 0;
   }
@@ -115,7 +115,7 @@ export class HoldTiming implements Schedule {
     if (this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
   }
 
-  /** Lets no renewal be due until the one that begins now is answered, or for good. */
+  /** Makes no renewal due: until the one that begins now is answered, or for good. */
   holdRenewal(): void {
     this.renewAt = Number.POSITIVE_INFINITY;
   }
@@ -129,14 +129,14 @@ export class HoldTiming implements Schedule {
     return now < this.renewedUntil && (this.#terms.renew || this.deadline < this.#leaseEnd);
   }
 
-  /** Whether the deadline is ahead, counting renewals of the stand-in, which no event reports. */
+  /** Whether the deadline is ahead. It first notes the last renewal by the stand-in, which no event reports. */
   lasts(now: number): boolean {
     const sent = this.cover?.confirmed;
     if (sent !== undefined && sent > this.sent) this.noteRenewal(sent, this.ttl, now);
     return now < this.deadline;
   }
 
-  /** Sets the lease that is asked for from now on. An earlier request of the stand-in could arrive last. */
+  /** Sets the lease that is asked for from now on. An earlier request of the stand-in may still arrive, and set its own ttl. */
   ask(ttl: number): void {
     const before = this.ttl;
     this.ttl = ttl;
@@ -160,7 +160,10 @@ export class HoldTiming implements Schedule {
     this.renewAt = now + this.confirmedFor / 12;
   }
 
-  /** Makes the lease last for `ttl` from `sent`. @returns false when that is in doubt and no renewal will settle it */
+  /**
+   * Makes the lease last for `ttl` from `sent`.
+   * @returns false when an unanswered request may still make the lease shorter, and no renewal follows
+   */
   noteExtension(ttl: number, sent: number): boolean {
     if (this.#terms.renew) return true;
     this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
@@ -175,7 +178,7 @@ export class HoldTiming implements Schedule {
     this.#doubt = Math.min(this.#doubt, ttl);
   }
 
-  /** Whether no unanswered request may still set the lease. After a hand-over such a request would set the lease of the next caller. */
+  /** Whether surely no unanswered request will still set the lease. After a hand-over such a request would set the lease of the next caller. */
   get certain(): boolean {
     return this.#doubt === Number.POSITIVE_INFINITY && !this.cover?.asking;
   }
@@ -195,7 +198,9 @@ export function usableTime(
   return delay > 0 ? Math.max(1, good - delay) : good;
 }
 
-/** Gives the lease with which a request that is sent now changes nothing for the holder, ms. No longer one is confirmed from then on. */
+/**
+ * Gives the ttl with which a request that is sent now keeps the deadline of the holder as it is, ms. From then on the engine confirms no longer time.
+ */
 export function restOfLease(timing: HoldTiming, now: number): number {
   const ttl = Math.min(timing.ttl, validUntil(Math.max(timing.deadline, timing.closedUntil), now));
   timing.confirmation = { sent: now, validFor: ttl };
@@ -204,7 +209,7 @@ export function restOfLease(timing: HoldTiming, now: number): number {
 
 /** Renews holds while the thread that has them cannot run. No call throws, or waits. */
 export interface StandIn {
-  /** Begins to stand in for the watchdog of a hold. Undefined where that is of no use: its lease is longer than any stall. */
+  /** Begins to stand in for the watchdog of a hold. Undefined if a stand-in is of no use, since the lease is longer than any stall. */
   cover(handle: Handle, schedule: Schedule): Cover | undefined;
 }
 
@@ -216,7 +221,7 @@ export interface Schedule {
   readonly sent: number;
   /** The time from that request to the next one, ms: a third of the lease; less with a long notice, to leave time for a second try. */
   readonly interval: number;
-  /** The time at which the watchdog stops to renew it, by `maxHold`. */
+  /** The time at which the watchdog stops renewing the hold, by `maxHold`. */
   readonly renewedUntil: number;
 }
 
@@ -224,10 +229,10 @@ export interface Schedule {
 export interface Cover {
   /** The time at which the stand-in sent the last renewal that the engine has confirmed. */
   readonly confirmed: number | undefined;
-  /** Whether a renewal of it is on its way, or may be. */
+  /** Whether a renewal by the stand-in is on its way, or may be. */
   readonly asking: boolean;
   /** Follows a schedule that has changed. */
   follow(schedule: Schedule): void;
-  /** Ends it: the hold is over, or its holder was notified of the loss. It may be called again. */
+  /** Ends the stand-in: the hold is over, or its holder was notified of the loss. A second call does nothing. */
   end(): void;
 }

@@ -10,10 +10,10 @@ import { HoldListeners } from './hold-listeners.ts';
 import { HoldTiming, type LocalGrant } from './hold-timing.ts';
 import type { RequestEvents } from './request-events.ts';
 
-/** A hold that lasts for so long is watched for its eviction, ms. Shorter ones, which are most, cost nothing more. */
+/** A hold that has lasted for this many ms is watched for its eviction. Most holds are shorter, and cost nothing more. */
 export const WATCHED_AFTER_MS = 500;
 
-/** Why a hold was lost, where another process has stored that. */
+/** Why a hold was lost, if another process has stored the reason. */
 export interface LossReason {
   readonly message: string;
   readonly reason: string;
@@ -58,13 +58,13 @@ export class Hold implements EnclosingHold {
   readonly tokenCount: number;
   readonly tenure: Tenure;
   readonly timing: HoldTiming;
-  /** Whether it was given back, has passed on, or has ended by itself. */
+  /** Whether the hold was given back, has passed on, or has ended by itself. */
   over = false;
-  /** The error that says why it was lost. Its holder was notified, and may hold until the deadline. */
+  /** The error that says why the hold was lost. The holder was notified, and may hold until the deadline. */
   loss: LockError | undefined;
   /** The number of callers that share it: the first one, and those that re-entered. */
   #users = 1;
-  /** Undefined until it is needed, since most holds need none. */
+  /** Undefined until they are needed, since most holds need none. */
   #listeners: HoldListeners | undefined;
   /** The slot of the hold in the agenda of the watchdog. */
   slot = -1;
@@ -101,7 +101,7 @@ export class Hold implements EnclosingHold {
     return !this.over && this.timing.lasts(this.keeper.engine.clock.now());
   }
 
-  /** Whether surely no renewal is on its way. One that arrives later would set the lease of the next caller that gets this hold. */
+  /** Whether surely no renewal is on its way. A renewal that arrives after a hand-over would set the lease of the next caller. */
   get settled(): boolean {
     return !this.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
   }
@@ -110,7 +110,7 @@ export class Hold implements EnclosingHold {
     return this.#users;
   }
 
-  /** Lets one more caller share it. */
+  /** Lets one more caller share the hold. */
   enter(): void {
     this.#users++;
   }
@@ -131,12 +131,12 @@ export class Hold implements EnclosingHold {
     return this.#listeners;
   }
 
-  /** Whether work that its callers did not await waits inside of it for another lock. */
+  /** Whether work that its callers did not await waits inside of this hold for another lock. */
   get isWaitedInside(): boolean {
     return this.#listeners?.isWaitedInside === true;
   }
 
-  /** Notes the renewal that was sent now, or undefined once it is answered. Until then no other one is due. */
+  /** Notes the renewal that was sent now; undefined once it is answered. Until its answer no other renewal is due. */
   noteRenewing(renewing: Promise<unknown> | undefined): void {
     this.renewing = renewing;
     if (!renewing) return;
@@ -154,7 +154,10 @@ export class Hold implements EnclosingHold {
     if (!this.held) this.end('its deadline passed without a renewal');
   }
 
-  /** Ends the hold at once, though no caller asked for that. @param known resolves with why it is gone, if anybody knows: then the holder is notified */
+  /**
+   * Ends the hold at once, though no caller asked for that.
+   * @param known resolves with the reason for its loss, or undefined; then the holder is notified
+   */
   async end(reason: string, known?: Promise<LossReason | undefined>): Promise<void> {
     if (this.over) return;
     this.over = true;

@@ -12,10 +12,10 @@ interface LingeringHold {
   readonly onEnd: () => Promise<unknown>;
 }
 
-/** The time between the release of a hold and its way back to the engine, in which a caller of this process can have it. */
+/** Keeps released holds for a while before they go back to the engine, so that a caller of this process can have them. */
 export class Interim {
   readonly #engine: Engine;
-  /** The releases that leave at the end of this turn, or are on their way. None of them rejects. */
+  /** The releases that are sent at the end of this turn, or are on their way. None of them rejects. */
   readonly #leaving = new Set<Promise<unknown>>();
   /**
    * The holds that linger: at most one, since such a hold is exclusive. The process stays alive until the hold is back at the engine.
@@ -27,7 +27,7 @@ export class Interim {
     this.#lingering = new Agenda(engine.clock, () => this.#look(), false);
   }
 
-  /** Whether the hold that keeps others out here was released already, so that the key will be free soon. */
+  /** Whether the hold that keeps callers here waiting was released already, so that the key will be free soon. */
   get isOpen(): boolean {
     return this.#leaving.size > 0 || this.#lingering.size > 0;
   }

@@ -25,11 +25,11 @@ export class KeyHolds implements HoldKeeper {
   readonly #watchdog: Watchdog;
   readonly #queues: { readonly size: number };
   readonly #onLeave: () => void;
-  /** The requests of this process, in order of arrival. One is inside while it holds the key or stands in the engine's queue. */
+  /** The requests of this process, in order of arrival. A request is inside while it holds the key or stands in the engine's queue. */
   readonly queue = new ArrivalQueue<AcquireRequest>();
   /** The requests that stand in the engine's queue, or hold, though it is not their turn here: with `detect`, or by `#standApart`. */
   readonly apart = new Set<AcquireRequest>();
-  /** Ends when a caller comes that has to wait here. */
+  /** Keeps released holds until a caller comes that has to wait here. */
   readonly interim: Interim;
   /** Undefined before the first hold that may expire. */
   lookout: Lookout | undefined;
@@ -46,7 +46,7 @@ export class KeyHolds implements HoldKeeper {
     this.interim = new Interim(engine);
   }
 
-  /** Serves a request with a claim, until that is settled, or another request has taken it up. Never rejects. */
+  /** Serves a request with a claim, until the request is settled, or another request has taken over the claim. Never rejects. */
   async serve(request: AcquireRequest, queued: QueuedClaim, piggybacked?: PiggybackedAttempt): Promise<void> {
     const { activity } = this.engine;
     activity.begin();
@@ -71,7 +71,7 @@ export class KeyHolds implements HoldKeeper {
     }
   }
 
-  /** Refuses a request, and with it the others here that have waited as long as callers wait for an engine in trouble. */
+  /** Refuses a request, and all others here that have waited as long as callers wait for an engine in trouble. */
   #refuse(request: AcquireRequest, error: unknown, outage: Outage | undefined): void {
     request.refuse(error);
     for (const other of refuseAlike(this.queue.members, outage, this.engine)) this.leave(other, outage);
@@ -89,12 +89,12 @@ export class KeyHolds implements HoldKeeper {
     if (hold.lost) hold.listeners.follow(hold.lost, () => void endGone(hold, 'the engine ended it'));
   }
 
-  /** Lets the first caller that waits here stand in the engine's queue, too, unless another one already does. */
+  /** Lets the first caller that waits here stand in the engine's queue, too, unless another such request already does. */
   #standApart(): void {
     const { head } = this.queue;
     if (!head || [...this.apart].some(({ isSettled }) => !isSettled)) return;
     void this.serve(head, claimFor(head));
-    this.leave(head); // its own claim is on its way first, before requests enter that only this one kept out
+    this.leave(head); // its claim is sent before, since requests that only this one kept out may enter now
     this.apart.add(head);
   }
 
@@ -103,7 +103,7 @@ export class KeyHolds implements HoldKeeper {
     this.lookout?.remove(hold);
   }
 
-  /** @param isLast whether it has lingered, or waited a turn */
+  /** @param isLast whether the hold has lingered, or waited a turn */
   passOn(hold: Hold, now: number, isLast = false): boolean | Promise<boolean> {
     if (!isLast) this.#forget(hold);
     const { queue } = this;
@@ -153,7 +153,7 @@ export class KeyHolds implements HoldKeeper {
   }
 }
 
-/** Refuses, one at a time, the requests without a claim that have waited as long as callers wait for an engine in trouble, if it is. */
+/** If the engine is in trouble, refuses, one at a time, the requests without a claim that have waited as long as callers wait for such an engine. */
 function* refuseAlike(
   requests: readonly AcquireRequest[],
   outage: Outage | undefined,
@@ -172,8 +172,8 @@ function* refuseAlike(
 async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean> {
   const { engine } = holds;
   const { keptUntil, lateUntil } = hold.timing;
-  // An unanswered request may arrive until `lateUntil`, also after the release. So a second release is set up for then, before the first is
-  // sent: the answer to the first may come later than that.
+  // An unanswered attempt may arrive until `lateUntil`, also after the release, and take the key again. So a second release is set up for that time,
+  // before the first is sent: the answer to the first may come later than `lateUntil`.
   if (lateUntil > now) withdrawAt(engine, currentClaim(hold), Math.max(lateUntil, keptUntil));
   let sent = now;
   engine.activity.begin();
@@ -183,7 +183,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
       await engine.activity.pause(keptUntil - now);
       sent = engine.clock.now();
     }
-    // One step gives the hold back and sends the claim of the request that enters here then, if the two may go together.
+    // If possible, one call gives the hold back and attempts the claim of the request that enters here next.
     const next = holds.queue.head && holds.queue.successor(hold.owner);
     const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
     if (!next || !queued?.watchFirst()) return (await engine.release(hold.claim, undefined, undefined, sent)).freed;
@@ -201,7 +201,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
   }
 }
 
-/** Keeps the key taken for the rest of `minHold`, where the hold expires by itself: without this process. */
+/** Keeps the key taken for the rest of `minHold` without this process: a renewal lets the hold expire then. */
 async function keepTaken(engine: Engine, hold: Hold, remaining: number): Promise<boolean> {
   const ttl = Math.max(Math.ceil(remaining), engine.backend.traits.ttl.min);
   const { settled } = hold; // otherwise an earlier request may arrive after this one, and set its own, longer lease

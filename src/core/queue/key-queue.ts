@@ -8,15 +8,15 @@ import { AcquireRequest, claimFor, type HoldsAround } from './request.ts';
 import type { QueueContext, RequestEvents } from './request-events.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** One request of this process for a key, in the order of the queue that they have here. */
+/** One request of this process for a key. The entries of a key are in the order of its queue here. */
 export interface LocalEntry extends Demand {
   readonly key: string;
   readonly label: string;
-  /** The time since it was asked for, ms. */
+  /** The time since the caller asked, ms. */
   readonly since: number;
   /** The origin as of now, without frames that are over. */
   readonly origin: Origin;
-  /** Whether it stands in the engine's queue, or holds. */
+  /** Whether the request stands in the engine's queue, or holds. */
   readonly queued: boolean;
 }
 
@@ -32,7 +32,7 @@ export class KeyQueue {
   constructor(context: QueueContext, watchdog: Watchdog, key: string, queues: Map<string, KeyQueue>) {
     this.#context = context;
     const onLeave = (): void => {
-      // Another queue may have taken its place.
+      // Another queue may have taken its place in the Map.
       if (this.idle && queues.get(key) === this) queues.delete(key);
     };
     this.#holds = new KeyHolds(context.engine, watchdog, queues, onLeave);
@@ -61,14 +61,14 @@ export class KeyQueue {
     return request.outcome;
   }
 
-  /** Rejects all waits. The last one is the first, so that no request inherits a claim. */
+  /** Rejects all waits, the last one first: otherwise a request would inherit the claim of an earlier one. */
   close(error: unknown): void {
     const { queue, apart, interim } = this.#holds;
     interim.close();
     for (const request of [...apart, ...queue.members.reverse()]) this.#giveUp(request, error);
   }
 
-  /** Refuses a request that does not wait, and came while releases were on their way, if these did not let it in. */
+  /** Refuses a request with `wait: 0` that came while releases were on their way, if these releases did not let it in. */
   #endTry(request: AcquireRequest): void {
     if (request.isSettled || this.#holds.queue.isInside(request)) return;
     request.grant(undefined);
@@ -83,7 +83,10 @@ export class KeyQueue {
     return true;
   }
 
-  /** Ends a request. Its claim in the engine's queue goes to the next equal request here, so that short waits do not send the process to the back. */
+  /**
+   * Ends a request. Its claim in the engine's queue goes to the next equal request here, so that short waits do not send the process to the end of
+   * that queue.
+   */
   readonly #giveUp = (request: AcquireRequest, error: unknown): void => {
     if (request.isSettled) return;
     request.refuse(error);

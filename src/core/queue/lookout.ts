@@ -7,9 +7,9 @@ import type { Hold } from './hold.ts';
 const MAX_TRUST_MS = 2_000;
 
 /**
- * Looks after the holds of a key that are not renewed, or not for ever. If the engine has taken one of them back, as at a forced release, no
- * answer of a renewal says so. So a claim of a caller that waits behind the hold finds out. The timer also keeps a process alive that waits
- * for nothing but the end of such a hold.
+ * Looks after the holds of a key that are not renewed, or not for ever. If the engine has taken one of them back, as at a forced release, no renewal
+ * finds out. So a caller that waits behind the hold sends a claim, which finds out. The timer also keeps a process alive that waits for nothing but
+ * the end of such a hold.
  */
 export class Lookout {
   readonly #engine: Engine;
@@ -19,8 +19,8 @@ export class Lookout {
   #cancel: Cancel | undefined;
 
   /**
-   * @param waiting the callers here; the head of those that do not stand in the engine's queue
-   * @param standApart lets that head stand in the engine's queue, too
+   * @param waiting has as its head the first caller here that does not stand in the engine's queue
+   * @param standApart lets that caller stand in the engine's queue, too
    */
   constructor(engine: Engine, waiting: { readonly head: unknown }, standApart: () => void) {
     this.#engine = engine;
@@ -60,7 +60,7 @@ export class Lookout {
     this.follow();
   };
 
-  /** Ends the older holds beside which the engine would not have granted this one, since it no longer has them. */
+  /** Ends the older holds that leave no room for this one: the engine has granted this one, so the older ones are gone there. */
   #noteGrant({ claim }: Hold): void {
     for (const old of this.#holds) {
       const fits = old.claim.units + claim.units <= Math.min(old.claim.capacity, claim.capacity);

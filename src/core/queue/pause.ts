@@ -19,7 +19,7 @@ export function pauseAfter(
   return polledPause(claim, spin, attempts, random, attempt);
 }
 
-/** After an expiry each waiter asks this much later than the waiter ahead of it, ms. If the first one is admitted, the engine wakes the others. */
+/** After an expiry each waiter asks this much later than the waiter ahead of it, ms. If the first waiter is admitted, the engine wakes the others. */
 const STAGGER_MS = 5;
 
 /**
@@ -59,8 +59,8 @@ export const MAX_OUTAGE_MS = 10_000;
 export const UNANSWERED = new Error('no request was answered so far');
 
 /**
- * What went wrong since the engine answered last. It outlives the request that met it: the next request in its place waits for the same
- * engine, for ten seconds from its own beginning.
+ * What went wrong since the engine answered last. An outage outlives the request that met it: the next request takes it over, but waits for ten
+ * seconds from its own beginning.
  */
 export class Outage {
   /** The time at which the last answered request was sent; before any answer, the time of the first one that failed. */

@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = 1_000;
 /**
  * Releases a hold, and stores a value in that step. It withdraws what the engine may still have of the claim, or get later. Never rejects.
  * @param onOutcome called when the caller gets the outcome
- * @returns what became of the value, no later than anybody waits for an engine in trouble
+ * @returns what became of the value; `unknown` after about `MAX_OUTAGE_MS` without an answer
  */
 export async function releaseWith(
   engine: Engine,
@@ -31,7 +31,7 @@ export async function releaseWith(
   return outcome;
 }
 
-/** @param onTrouble called when no answer has come for as long as callers wait for an engine in trouble; the release goes on */
+/** @param onTrouble called after about `MAX_OUTAGE_MS` without an answer; the release goes on */
 async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: () => void): Promise<StoreOutcome> {
   if (hold.markReleased() === undefined) return 'gone';
   const { activity } = engine;
@@ -49,17 +49,16 @@ async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: (
   }
 }
 
-/** Decides what became of the value of a hold that is gone, by the token of the value that is there now, which may be a later one. */
+/** Decides what became of the value of a hold that is gone, by the token of the value that is there now: a later hold may have stored that one. */
 function outcomeBy(token: bigint, there: bigint | undefined): StoreOutcome {
   if (there === token) return 'stored';
   return there !== undefined && there < token ? 'gone' : 'unknown';
 }
 
 /**
- * Asks again and again until an answer comes, or the lease is over. Nobody waits for that longer than for any engine in trouble. A release
- * that was not answered may have been carried out. Then the next one finds no hold, and the token of the value shows which hold stored it.
- * A refusal is an answer, unless an earlier release has none: the caller has its result at once, and does not wait for a server that has
- * no room.
+ * Asks again and again until an answer comes, or the lease is over. The caller waits for about `MAX_OUTAGE_MS` at most. A release that was not
+ * answered may have been carried out. Then the next one finds no hold, and the token of the value shows which hold stored it. A refusal ends this at
+ * once, so that the caller does not wait for a server that has no room. After an unanswered release `LOCK_UNAVAILABLE` is no such refusal.
  * @throws LockError what the engine refuses with
  */
 async function untilStored(

@@ -32,13 +32,13 @@ export function mayInherit({ origin }: LocalClaim, next: AcquireRequest): boolea
   return (own?.inside.length ?? 0) === inside.length && inside.every(({ claim }, i) => claim === own!.inside[i]!.claim);
 }
 
-/** Whether a hold may pass on to the next request: an equal one, while neither the tenure nor too much of the lease is used up. */
+/** Whether a hold may pass on to the next request: to an equal one, if the tenure is not used up, and enough of the lease is left. */
 export function mayPass(hold: Hold, next: Wish, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
   if (!interchangeable(next, owner) || !hold.exclusive) return false;
   if (hold.isWaitedInside) return false; // otherwise work that its function did not await would be inside the hold of the next function
   if (hold.loss || terms.minHold > 0) return false;
-  if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // it was extended, or a renewal may be on its way
+  if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // the hold was extended, or a renewal may be on its way
   if (tenure.passes + 1 >= hold.tokenCount) return false; // the tokens that the first holder asked for are used up
   if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;
   return now - tenure.since < terms.handOff.within && lastsFor(timing, next.terms, now);
@@ -53,8 +53,8 @@ export function lastsFor({ deadline, confirmation }: HoldTiming, next: Terms, no
 }
 
 /**
- * Gives the time for which a hold is kept for the next caller of this process, ms: its `linger`, but not past its hand-over budget, if a
- * request with the same options could take it. 0 if another process is known to want the key.
+ * Gives the time for which a hold is kept for the next caller of this process, ms: its `linger`, but not past `handOff.within`. 0 if another process
+ * is known to want the key, or a request with the same options could not take the hold.
  */
 export function lingerOf(hold: Hold, now: number): number {
   const { owner, terms, tenure } = hold;
@@ -70,9 +70,9 @@ export type ReleaseAct = 'pass' | 'linger' | 'wait a turn' | 'keep' | 'give back
 
 /**
  * Decides what becomes of a hold that its holder gives up.
- * @param next the caller that waits here, and would have it
+ * @param next the caller that waits here, and would get the hold
  * @param isWaitedFor whether any caller waits here
- * @param isLast whether it has lingered, or waited a turn
+ * @param isLast whether the hold has lingered, or waited a turn
  */
 export function releaseActOf(
   hold: Hold,

@@ -22,7 +22,7 @@ export interface QueueContext {
 
 /** A wait, as the search for deadlocks sees it. */
 export interface WatchedWait {
-  /** The number of its claim in this process, once it has one. */
+  /** The number of the claim in this process, once there is one. */
   readonly number: number | undefined;
   readonly state: 'new' | 'waiting' | 'settled';
   /** Settles when the wait is over. */
@@ -46,7 +46,7 @@ export class RequestEvents {
   readonly key: string;
   readonly demand: Demand;
   #number: number | undefined;
-  /** The async context of the caller, in which its events are published. Undefined if nobody listens by then. */
+  /** The async context of the caller, in which its events are published. Undefined if there was no listener when the caller asked. */
   #caller: Context | undefined;
   readonly context: QueueContext;
   readonly #terms: Terms;
@@ -114,7 +114,7 @@ export class RequestEvents {
       units,
       capacity,
     };
-    // A spread would copy the event, and one is made at every grant and release.
+    // A spread would copy the event, and an event is made at every grant and release.
     if (all !== undefined) event.all = all;
     if (token !== undefined) event.token = token;
     return more ? Object.assign(event, more) : event;

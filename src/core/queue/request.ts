@@ -13,7 +13,7 @@ import { limitWait } from './wait-limit.ts';
 
 const NO_ITEMS: readonly never[] = [];
 
-/** Gives the holds of this process that the functions of `run` around a caller run under, the innermost first. */
+/** Gives the holds of the calls of `run` around a caller, the innermost first. */
 export type HoldsAround = (name: ProcessName) => Iterable<Hold>;
 
 type GiveUp = (request: AcquireRequest, error: LockError) => void;
@@ -27,15 +27,15 @@ export class AcquireRequest implements Claimant, QueueMember {
   readonly terms: Terms;
   readonly began: number;
   readonly events: RequestEvents;
-  // The queue of this process writes these. They are there from the beginning, so that all requests have one shape in memory.
+  // The queue of this process writes these fields. They are there from the beginning, so that all requests have one shape in memory.
   place: QueueMember['place'] = undefined;
   before: QueueMember['before'] = undefined;
   after: QueueMember['after'] = undefined;
   /** The claim of the request in the engine's queue, if it has one. */
   queued: QueuedClaim | undefined;
-  /** The number of its claim. A listing may give it a number before it has a claim. */
+  /** The number of its claim. A listing may set this before the claim exists. */
   number: number | undefined;
-  /** The time at which it began to wait, ms since 1970; undefined unless it asked for the search for deadlocks (`detect`). */
+  /** The time at which the caller began to wait, ms since 1970; undefined without `detect`. */
   detects: number | undefined;
   /** The span of the caller's trace. Listings show it. */
   traceparent: string | undefined;
@@ -53,8 +53,8 @@ export class AcquireRequest implements Claimant, QueueMember {
   state: 'new' | 'waiting' | 'settled' = 'new';
 
   /**
-   * Starts the limits, `wait` and `signal`, too.
-   * @param giveUp gets the request and the error to refuse it with: at once, if the signal has aborted
+   * Also starts the limits `wait` and `signal`.
+   * @param giveUp called with the request and its error when a limit ends the wait; at once, if the signal has aborted
    */
   constructor(events: RequestEvents, terms: Terms, now: number, giveUp: GiveUp, around?: HoldsAround) {
     this.key = events.key;
@@ -96,11 +96,11 @@ export class AcquireRequest implements Claimant, QueueMember {
   }
 
   refuse(error: unknown): void {
-    this.#reject(error); // from now on its promise takes no grant
+    this.#reject(error); // its promise ignores the grant below
     this.grant(undefined);
   }
 
-  /** Gives what the origin of its claim says beside the number of the claim; undefined if there is nothing more to say. */
+  /** Gives what the origin of its claim says besides the number of the claim; undefined if there is nothing more to say. */
   circumstances(): Circumstances | undefined {
     const { traceparent } = this;
     if (!this.#around && !this.terms.beside?.length && traceparent === undefined) return undefined;
@@ -145,7 +145,7 @@ export class AcquireRequest implements Claimant, QueueMember {
     if (this.terms.detect) this.detects = engine.clock.epoch();
   }
 
-  /** Gives the number of its claim, which it may get before it has one. */
+  /** Gives the number of its claim, also before the claim exists. */
   reserveNumber(): number {
     this.number ??= this.events.context.name.reserve();
     return this.number;

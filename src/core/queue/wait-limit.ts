@@ -7,7 +7,7 @@ import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { SentRecord } from './claim-step.ts';
 
-/** How long before the end of a wait that nobody gave the engine is asked who holds the key, ms. */
+/** How long before the end of a default wait the engine is asked for the holders, ms. The error names them. */
 const LOOK_AHEAD_MS = 1_000;
 /** How many holders an error names. */
 const MAX_HOLDERS = 3;
@@ -29,10 +29,10 @@ export function limitWait(request: LimitedRequest, giveUp: (error: LockError) =>
   let holders = '';
   const end = (): void => giveUp(timeoutError(request, holders));
   if (!terms.isDefaultWait) return clock.after(terms.wait, end);
-  // This is called when the wait begins, which may be later than `began`.
+  // The limit of a default wait is set when the request begins to wait, which may be later than `began`.
   const rest = Math.max(0, began + terms.wait - clock.now());
   if (!engine.backend.inspect) return clock.after(rest, end);
-  // The look comes before the end, so that the wait takes no longer for it.
+  // The engine is asked before the end of the wait, so that the wait takes no longer for that.
   const ahead = Math.min(LOOK_AHEAD_MS, rest);
   let cancel = clock.after(rest - ahead, () => {
     cancel = clock.after(ahead, end);
@@ -69,8 +69,9 @@ async function look(engine: Engine, key: string): Promise<string> {
 }
 
 /**
- * Makes the error at the end of a wait. If the engine did not answer during the second half of the wait, the error says so, since the reader has to do
- * something else then. If other callers of this process had the key until then, the engine was asked only just now, and is not to blame.
+ * Makes the error at the end of a wait. If the engine did not answer during the second half of the wait, the error says so, since the reader has to
+ * do something else then. If other callers of this process had the key for the first half of the wait, the engine was asked only afterwards, and is
+ * not to blame.
  */
 function timeoutError({ key, queued, began, terms, events }: LimitedRequest, holders: string): LockError {
   const { wait, isDefaultWait } = terms;

@@ -12,8 +12,8 @@ import { type HoldTiming, restOfLease, type StandIn } from './hold-timing.ts';
 const MAX_BATCH = 500;
 
 /**
- * One timer for all holds of an engine, and one call for many renewals. The watchdog only notifies. Whether a hold is good, the clock decides,
- * since Node may run this timer late after a stall.
+ * One timer for all holds of an engine, and one call for many renewals. The watchdog only notifies. The clock decides whether a hold is good, since
+ * Node may run this timer late after a stall.
  */
 export class Watchdog {
   standIn: StandIn | undefined;
@@ -55,7 +55,7 @@ export class Watchdog {
     const batch: Hold[] = [];
     for (const hold of this.#holds.items) {
       const { timing } = hold;
-      // A little early, so that holds that are due at about the same time share one look at all of them.
+      // The watch may begin a little early, so that holds that are due at about the same time share one pass.
       if (now >= hold.watchAt - WATCHED_AFTER_MS / 2) this.#watch(hold, now);
       if (!timing.lasts(now)) hold.expire();
       else if (now >= timing.noticeAt) {
@@ -107,7 +107,7 @@ export class Watchdog {
     } else await extensions.take(hold.claim.id, () => this.#confirm(hold));
   }
 
-  /** Asks for a hold that is not renewed, with a renewal for the rest of its time alone. */
+  /** Asks whether the engine still has a hold that is not renewed: by a renewal for just the rest of its lease. */
   async #confirm(hold: Hold): Promise<void> {
     if (hold.over || hold.loss) return;
     const { clock, backend } = this.#engine;
@@ -160,7 +160,7 @@ const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)
 /** Gives the time that a renewal may take, ms: so short that another one can follow before the deadline. */
 const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT_MS, timing.confirmedFor / 3);
 
-/** Notes an answer to a renewal. @param sent when that was sent @param validFor the time for which the answer is good, ms */
+/** Notes an answer to a renewal. @param sent when the renewal was sent @param validFor the time for which the answer is good, ms */
 export function noteRenewal(hold: Hold, sent: number, validFor: number): void {
   const { timing, keeper } = hold;
   const now = keeper.engine.clock.now();

@@ -7,7 +7,7 @@ import type { TickRun } from '../../once/run.ts';
 import { keysOf } from '../../once/tick.ts';
 import { addRole, type LocksHost } from '../host.ts';
 
-/** The options of `locks.once`, and those of `@Cron` except its name. The end of the application is the signal. */
+/** The options of `locks.once` and `@Cron`, without `signal` and `name`. The end of the application aborts the run. */
 export type OnceCronOptions = Omit<OnceOptions, 'signal'> & Omit<CronOptions, 'name'>;
 
 type TickMethod = (run: TickRun) => Promise<unknown>;
@@ -18,13 +18,13 @@ export interface OnceCronDecorator {
   <M extends TickMethod>(method: M, context: { readonly kind: 'method'; readonly name: string | symbol }): M;
 }
 
-/** A job in the registry. */
+/** The used parts of a job in Nest's registry. */
 interface Job {
   readonly cronTime: CronTimeLike;
   lastDate(): Date | null;
 }
 
-/** The options of `@Cron` in all its versions. The types that are installed are of one version, so the compiler cannot check these. */
+/** The options of `@Cron` in all its versions. The compiler cannot check the list: the installed types are of one version. */
 const OF_CRON = namesOf({
   timeZone: true,
   utcOffset: true,
@@ -45,11 +45,12 @@ const OF_ONCE = namesOf<Omit<OnceOptions, 'signal'>>({
 const NAMES = allOf(OF_ONCE, OF_CRON);
 
 /**
- * `@Cron` for an application with several instances: at each time of the expression one of them runs the method, with the tick
- * as its argument. With `retry` another one runs it if the method throws; without, such a tick is done. It needs `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
- * @param name names the job to all instances: one name per job among all that share the engine and its prefix. It is also the
- * name of the job in Nest's registry
- * @throws LockError `LOCK_INVALID` for a bad name when the class is made, for other options when the application starts
+ * `@Cron` for an application with several instances: at each time of the expression one of them runs the method, with the run of
+ * the tick. If the method throws, with `retry` another instance runs it; without `retry` the tick is done. It needs
+ * `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
+ * @param name of the job: the same on all instances, and unique among all jobs with this engine and prefix. It is also the
+ * name in Nest's registry
+ * @throws LockError `LOCK_INVALID` for a bad name or unknown option when the class is made, for a bad option when the application starts
  * @example
  * ```ts
  * import type { TickRun } from 'holdfast';
@@ -66,7 +67,7 @@ export function OnceCron(
   name: string,
   options: OnceCronOptions = {},
 ): OnceCronDecorator {
-  keysOf(name, 0); // checks it now
+  keysOf(name, 0); // checks the name now
   checkNames(options, NAMES, 'the options of @OnceCron');
   const given = Object.entries(options);
   const once: OnceOptions = Object.fromEntries(given.filter(([option]) => !OF_CRON.has(option)));
@@ -79,8 +80,8 @@ export function OnceCron(
       if (!host)
         throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
       const { stopped } = host.work;
-      if (stopped.aborted) return; // another instance runs it
-      // The scheduler runs a job that is due while it makes the job, and only then puts it into the registry.
+      if (stopped.aborted) return; // another instance runs this tick
+      // A job may be due while the scheduler makes it. Then it runs before it gets into the registry, which `tickOf` reads.
       await undefined;
       const tick = tickOf(host, name);
       const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);
@@ -91,7 +92,7 @@ export function OnceCron(
       decorator: '@OnceCron',
       async prepare(host, { owner }) {
         checkRegistry(host);
-        // The tick of 1970 is late, so this call only checks the options.
+        // The tick 0 is of 1970, too late to run. So this call only checks the options.
         await host.locks.once(name, 0, () => {}, once);
         hosts.set(owner, host);
       },
@@ -101,7 +102,7 @@ export function OnceCron(
   }) as OnceCronDecorator;
 }
 
-/** The time for which the scheduler calls, by the schedule of the job: the scheduler does not pass it. */
+/** The time for which the scheduler calls. It is not passed, so we compute it from the job's schedule. */
 function tickOf(host: LocksHost, name: string): Date {
   const job = host.moduleRef.get(SchedulerRegistry, { strict: false }).getCronJob(name) as unknown as Job;
   const called = job.lastDate() ?? new Date();

@@ -26,10 +26,10 @@ export interface EtcdCredentials {
   readonly password: string;
 }
 
-/** The names from the first one up to the second one, which does not belong to it. */
+/** The names from `from` up to, but not including, `to`. */
 export type Span = readonly [from: Buffer, to: Buffer];
 
-/** The keys that one call of a listing asks for. */
+/** How many keys one call of a listing asks for. */
 const PAGE = 1_000n;
 
 /** With this, a member without a leader refuses the call at once; otherwise the call would hang. */
@@ -66,7 +66,7 @@ export class Client {
     return this.#noteTerm(await this.call(RANGE, request, ms));
   }
 
-  /** All keys of these spans in the order of their names, as of one revision. With `namesOnly` they have no values, and each page has its own revision. */
+  /** All keys of these spans, sorted by name, as of one revision. With `namesOnly`, the keys have no values, and each page its own revision. */
   async *all(spans: readonly Span[], namesOnly = false): AsyncIterable<KeyValue> {
     let revision = 0n;
     for (const [from, rangeEnd] of spans) {
@@ -85,7 +85,7 @@ export class Client {
     return this.#channel.stream('/etcdserverpb.Watch/Watch', await this.#metadata(), listener);
   }
 
-  /** The next call asks for a new token: the server refused this one. */
+  /** Forgets a refused token, so that the next call asks for a new one. */
   forgetToken(): void {
     this.#token = undefined;
   }

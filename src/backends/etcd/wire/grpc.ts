@@ -4,7 +4,7 @@ import { type Clock, inMs } from '../../../core/index.ts';
 
 /**
  * gRPC over Node's own HTTP/2 (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): calls with one message each way, and
- * streams. There is one connection at a time, to one member. A connection that fails or falls silent is destroyed, so that nothing
+ * streams. There is one connection at a time, to one member. A connection that fails or does not answer is destroyed, so that nothing
  * that waits in it can still be sent. The next call goes to the next member.
  */
 export const STATUS = {
@@ -20,7 +20,7 @@ export const STATUS = {
   unauthenticated: 16,
 } as const;
 
-/** An error that the server answered, or none that came. Its text never has a key, an id or an address of ours. */
+/** An error that the server answered, or that no answer came. Its text never has a key, an id or an address of ours. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   readonly status: number;
@@ -84,7 +84,7 @@ export class GrpcChannel {
     });
   }
 
-  /** A stream of messages both ways. The listener's `end` is called once, from whichever side the stream ends. */
+  /** A stream of messages both ways. The listener's `end` is called once, whichever side ends the stream. */
   async stream(path: string, metadata: Metadata, listener: StreamListener): Promise<Stream> {
     const stream = exchange(await this.#connection(), path, metadata, listener);
     return {
@@ -142,7 +142,7 @@ export class GrpcChannel {
           socket.destroy();
         }),
       );
-      // The first sign that the member is alive: the system accepts connections also for a stopped process.
+      // Only this shows that the member is alive: its operating system accepts connections even for a stopped process.
       session.once('remoteSettings', () => {
         stop();
         resolve(session);
@@ -188,7 +188,7 @@ function exchange(
   const judge = (headers: IncomingHttpHeaders): void => {
     if (headers['grpc-status'] === undefined) return;
     status = Number(headers['grpc-status']);
-    // The protocol percent-encodes it. etcd's own messages are ASCII, where that changes little.
+    // The protocol percent-encodes this text. etcd's own messages are ASCII, where the encoding changes little.
     message = String(headers['grpc-message'] ?? '');
   };
   stream.on('response', judge); // a refusal without a message has its status in these headers

@@ -103,7 +103,7 @@ export const TXN = method('KV/Txn', TxnRequest, TxnResponse);
 export const RANGE = method('KV/Range', RangeRequest, RangeResponse);
 export const GRANT = method('Lease/LeaseGrant', { ttl: [1, 'int'] }, LeaseResponse);
 export const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
-// etcd declares it as a stream. A stream for each keep-alive, with one message each way, works too, and the server then serves many at once.
+// etcd declares this call as a stream. One stream per keep-alive, with one message each way, works too, and then the server serves many at once.
 export const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
 export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, {
   header: [1, Header],
@@ -128,7 +128,7 @@ export function endOf(start: Buffer): Buffer {
   return end;
 }
 
-/** If it is repeated, the place stays: a write of an existing key keeps its create revision. */
+/** Writes a key under a lease. A repeated write keeps the create revision, and so the place of the claim. */
 export const stand = (key: Buffer, value: Buffer, lease: bigint): Op => ({ put: { key, value, lease } });
 /** A key without a lease stays until somebody removes it. */
 export const put = (key: Buffer, value: Buffer): Op => ({ put: { key, value } });
@@ -149,7 +149,7 @@ export const listing = (queue: Buffer): Range => ({
   sortTarget: SORT.byCreateRevision,
 });
 export const list = (queue: Buffer): Op => ({ range: listing(queue) });
-/** The first claims of a queue: those whose turn it is are among them, however long the queue is. */
+/** The first 32 claims of a queue. The next claim to be admitted is usually among them, however long the queue is. */
 export const firstOf = (queue: Buffer): Range => ({ ...listing(queue), limit: 32n });
 export const head = (queue: Buffer): Op => ({ range: firstOf(queue) });
 
@@ -169,7 +169,7 @@ export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE
 /** @param modRevision the revision of the key as it was read; 0 if there was no key */
 export const ifUnchanged = (key: Buffer, modRevision: bigint): Condition =>
   equals(COMPARE.modRevision, { key, modRevision });
-/** It also holds for an empty queue. A claim that left since does not matter: that only makes room. */
+/** True also of an empty queue. A claim that has left since then does not matter: it only makes room. */
 export const nobodyJoinedAfter = (queue: Buffer, revision: bigint): Condition => ({
   key: queue,
   rangeEnd: endOf(queue),

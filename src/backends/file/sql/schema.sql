@@ -1,8 +1,8 @@
--- Makes the tables of an empty locks file. Run once, in one transaction, under the write lock.
--- Times are ms of the machine's monotonic clock, the same for all its processes. Names are prefix, '/', key: bytes, compared as bytes.
+-- Makes the tables of an empty locks file: once, in one transaction under the write lock.
+-- Times are ms of the machine's monotonic clock, which its processes share. A name is the prefix, '/' and the key, compared as bytes.
 
 -- One row. `last` is the highest token of all keys. One counter serves all keys, so nothing is kept for a key that is not in use.
--- A process takes a token only while `format` and `boot` are still as it read them when it opened the file.
+-- A process takes a token only while `format` and `boot` are as the process read them when it opened the file.
 CREATE TABLE ledger (
   one    INTEGER PRIMARY KEY CHECK (one = 1),
   format INTEGER NOT NULL,
@@ -23,12 +23,12 @@ CREATE TABLE claim (
   expires  REAL    NOT NULL,
   held     INTEGER NOT NULL, -- 1: admitted
   lingers  INTEGER NOT NULL, -- 1: the hold outlives its process
-  process  TEXT    NOT NULL, -- the name of the socket of its process; '' where that has none
-  version  TEXT    NOT NULL, -- in the first row of a queue: a new one after each change of the queue
+  process  TEXT    NOT NULL, -- the name of the socket of its process; '' if the process has none
+  version  TEXT    NOT NULL, -- of the queue, in its first row: new with each change of the queue
   PRIMARY KEY (name, token)
 ) STRICT, WITHOUT ROWID;
 
--- The values of memos, with the number of holds that stored none. Hints, whose loss does no harm, have names with a mark in front.
+-- The values of memos, with the number of holds that stored none. Also hints, whose loss does no harm: their names begin with a mark.
 CREATE TABLE value (
   name    BLOB PRIMARY KEY,
   record  BLOB NOT NULL, -- in the form of shared/record.ts

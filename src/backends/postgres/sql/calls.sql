@@ -1,7 +1,7 @@
 -- The procedures that programs call. Each works in a transaction of its own, and has committed when its answer comes. If the application
 -- has left a transaction open on the connection, the server refuses the COMMIT (2D000), and the work is undone. So no answer grants a
 -- claim that a rollback could still undo.
---   quiet   nobody is notified: while the queue of NOTIFY is full, no transaction with a notification can commit
+--   quiet   if true, nobody is notified: while the queue of NOTIFY is full, no transaction with a notification can commit
 
 -- name: begin
 LANGUAGE plpgsql AS $holdfast$

@@ -1,4 +1,4 @@
--- The functions that change the queue of a key. Each locks the key's row first: two orders would be a deadlock.
+-- The functions that change the queue of a key. Each locks the key's row first: if two locked rows in different orders, they could deadlock.
 
 -- name: queue
 -- Locks the row of a key, and gives the row as it is now; a row of nulls if there is none.

@@ -1,4 +1,4 @@
--- The tables. Quoted identifiers with the schema replace {names}; quoted identifiers without it replace {=names}.
+-- The tables. A quoted identifier with the schema replaces each {name}; a quoted identifier without the schema replaces each {=name}.
 
 -- name: tables
 CREATE TABLE IF NOT EXISTS {meta} (

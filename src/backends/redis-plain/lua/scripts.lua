@@ -1,9 +1,9 @@
--- The convention: a string at the key is a hold, and its text names the owner. Our text is `holdfast <token> <id> <label>`. Other programs
--- use the keys, too. So no script changes a value that has not the id or the token of its claim.
+-- The convention: a string at the key is a hold, and its text names the owner. Our text is `holdfast <token> <id> <label>`. Other programs use the
+-- keys, too. So a script changes only a value that has the id or the token of its claim.
 
 -- @part owned
--- Reads the hold at a key: the whole text and, if it is ours, the id, the token and the label. Gives nil for a value that is no string (a hash
--- of Redisson), which is no hold of this convention.
+-- Reads the hold at a key: the whole text and, if the hold is ours, the id, the token and the label. Gives nil if the value is no string (say, a hash
+-- of Redisson), since that is no hold of this convention.
 local function holdAt(key)
   local text = redis.pcall('GET', key)
   if type(text) == 'table' then
@@ -15,14 +15,15 @@ local function holdAt(key)
   return text, id, token, label
 end
 
--- Gives the number that stands for the token of a hold of another program.
+-- Gives a number that serves as the token of a hold of another program.
 local function numberOf(text)
   return string.format('%.0f', tonumber(string.sub(redis.sha1hex(text), 1, 12), 16))
 end
 
 -- @script attempt
--- KEYS: the lock; outside a Cluster, too, the last token that was above the clock. ARGV: the last moment, the ttl, the id, the least token,
--- the label. A token is the time of the server in µs. Only a quorum asks for a higher token, which has to be kept until the clock has passed it.
+-- KEYS: the lock; outside a Cluster, also the key of the last token above the clock. ARGV: the last moment for a grant, µs; the ttl, ms; the id; the
+-- least token; the label. A token is the time of the server, µs. Only a quorum asks for a higher token, which the second key keeps until the clock
+-- has passed it.
 -- @include owned
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -56,7 +57,7 @@ end
 return {held, clock}
 
 -- @script renew
--- KEYS: the locks. ARGV: for each the id and the ttl. Gives 1 for each that is still held by that id.
+-- KEYS: the locks. ARGV: for each the id and the ttl, ms. Gives for each 1 if that id still holds it, else 0.
 -- @include owned
 local answers = {}
 for i, key in ipairs(KEYS) do
@@ -66,7 +67,8 @@ end
 return answers
 
 -- @script release
--- KEYS: the lock. ARGV: the id of the hold, or `-`; its token as a listing shows it, or `-`; the message of a release; its channels.
+-- KEYS: the lock. ARGV: the id of the hold, or `-`; its token as a listing shows it, or `-`; the message to publish; its channels. Gives 1 if the
+-- hold was there, else 0.
 -- @include owned
 local text, id, token = holdAt(KEYS[1])
 if not text then return 0 end
@@ -76,8 +78,8 @@ for i = 4, #ARGV do redis.call('PUBLISH', ARGV[i], ARGV[3]) end
 return 1
 
 -- @script inspect
--- KEYS: the locks. Gives the time, and for each lock that is taken its index in KEYS, from 0, the time until it expires, its token, whether
--- it is ours, and its label or its type.
+-- KEYS: the locks. Gives the time, µs, and for each taken lock: its index in KEYS, from 0; the ms until it expires; its token; 1 if it is ours, else
+-- 0; its label or the type of its value.
 -- @include owned
 local time = redis.call('TIME')
 local found = {string.format('%.0f', time[1] * 1000000 + time[2])}

@@ -1,18 +1,18 @@
 -- @part attempt
--- The script that includes this defines `now` and `time`.
+-- The script that includes this part defines `now` and `time`: the time, µs, in digits and as a number.
 
--- How many of `tokenCount` tokens from `first` on are behind the clock; at least one.
+-- Gives how many of `tokenCount` tokens from `first` on are not ahead of the clock; at least one.
 local function behind(first, tokenCount)
   local passed = time - first + 1
   return passed < 1 and '0001' or passed < tokenCount + 0 and $sole.tokenCount.format(passed) or tokenCount
 end
 
--- Tokens for a new claim: the first, how many, and the last. They are the last µs of the clock, as many as are asked for, or as
--- there are since the last token given. So no token is ahead of the clock, and if the data of a key is lost, its next token, which
--- is the time, is above all earlier ones.
--- The token that a quorum proposes is given as it is, even ahead of the clock (then it is one token). If the last token is not
--- known, the proposal counts only if it is at most a second behind the clock: then servers whose clocks differ can agree on one
--- number, while an older proposal may be below a forgotten token.
+-- Gives the tokens for a new claim: the first, how many, and the last. They are the latest µs of the clock, as many as the claim
+-- asks for, but only those after the last token given. So no token is ahead of the clock. And if the data of a key is lost, its
+-- next token, which is the time, is above all earlier ones.
+-- A token that a quorum proposes is given unchanged if it is above the last one; ahead of the clock, it is a single token. If the
+-- last token is unknown, the proposal counts only if it is less than a second behind the clock. That lets servers whose clocks
+-- differ agree on one number, while an older proposal may be below a forgotten token.
 local function tokens(last, asked)
   local tokenCount, first, proposed = asked:sub($asked.tokenCount), nil, nil
   if asked:byte($asked.minToken.at) ~= 45 then proposed = asked:sub($asked.minToken) end -- 45: a dash
@@ -40,7 +40,7 @@ local function take(lock, last, asked, keep)
   return set_sole(lock, token, tokenCount, asked:sub($asked.words), keep)
 end
 
--- Gives the function that attempts a claim on a key with holders or waiters. A script defines it at the first such claim.
+-- Gives the function that attempts a claim on a key with holders or waiters. A script calls this at the first such claim.
 local function contention()
   local rule = queue_rule()
 
@@ -48,7 +48,7 @@ local function contention()
     return ('0 %s %d %d'):format(now, ahead, math.ceil((expiry - time) / 1000))
   end
 
-  -- The tokens of a claim, raised to the token that a quorum proposes if that is more: the first, how many, and the last.
+  -- Gives the tokens of a claim, raised if a quorum proposes a larger token: the first, how many, and the last.
   local function raised(token, tokenCount, asked)
     local last = token + tokenCount - 1
     if asked:byte($asked.minToken.at) == 45 or asked:sub($asked.minToken) <= token then return token, tokenCount, last end
@@ -58,16 +58,16 @@ local function contention()
     return proposed, given, proposed + given - 1
   end
 
-  -- Repeats the attempt of the claim that is alone, until `expiry`.
+  -- Repeats the attempt of the single claim, whose lease ends at `expiry`.
   local function again(lock, value, expiry, asked, keep)
     local id, units, capacity, ttl, channel, label = asked:match($asked[id, units, capacity, ttl, channel, label])
     local token, tokenCount = raised(value:sub($sole.token), value:sub($sole.tokenCount), asked)
-    -- The hold never expires sooner than a renewal confirmed.
+    -- The hold must not expire sooner than an earlier renewal confirmed.
     local remaining = math.max(ttl, math.ceil((expiry - time) / 1000))
     return set_sole(lock, token, tokenCount, $claim{id, units, capacity, ttl = remaining, channel, label}, keep + remaining - ttl)
   end
 
-  -- Attempts a claim in a queue: keeps its hold or its entry, or enters it at the end.
+  -- Attempts a claim in a queue: keeps its hold or its entry, or puts an entry at the end.
   local function enter(queue, id, units, capacity, ttl, asked, keep)
     local waits = asked:sub($asked.queue) == '1'
     local served = rule.settle(queue, id)
@@ -123,7 +123,7 @@ local function contention()
 end
 
 local contend
--- One attempt. `asked` and `keep` as ARGV of the script `attempt` has them.
+-- Makes one attempt. `asked` and `keep` are the two ARGV of the script `attempt`.
 local function attempt(key, asked, keep)
   if now > asked:sub($asked.notAfter) then return '-1 ' .. now end
   local value, sole_until = redis.pcall('GET', key), nil
@@ -142,15 +142,15 @@ local function attempt(key, asked, keep)
 end
 
 -- @script attempt
--- Attempts any number of claims, each on its own: takes a hold or, if the claim may queue, takes or keeps its entry in the queue.
--- A repeated attempt changes nothing else, and is a sign of life.
---   KEYS  per claim: lock; of a Cluster, then the others (see src/backends/redis/server.ts)
---   ARGV  per claim: what is asked (`asked` of src/backends/redis/layout.ts), ms to keep the key
---   ->    per claim, and of one claim by itself:
+-- Attempts any number of claims independently: each takes a hold or, if it may queue, takes or keeps its entry in the queue. A
+-- repeated attempt is a sign of life, and changes nothing else.
+--   KEYS  per claim: lock; in a Cluster, the other keys of all locks follow (see src/backends/redis/server.ts)
+--   ARGV  per claim: what is asked (`asked` of src/backends/redis/layout.ts); ms to keep the key
+--   ->    per claim (a single one gets its reply without an array):
 --         granted    "<token> <now> <tokenCount>"
 --         refused    "0 <now> <how many are ahead> <ms to the earliest expiry among the holders>"
 --         late       "-1 <now>"
---         ask again  "-2 <now>": one script cannot skip so many dead claims; the next one goes on from there
+--         ask again  "-2 <now>": one script cannot skip so many dead claims; the next script continues
 --         failed     "! <error>"
 -- @include lock
 local now = clock()
@@ -160,11 +160,10 @@ local time = tonumber(now)
 return answer(attempt, 2)
 
 -- @script pass
--- Releases a claim and, in the same step, attempts the next claim of the process. A release is never too late; the next claim
--- may be.
---   KEYS  lock; of a Cluster, then the others
+-- Releases a claim and, in the same step, attempts the next claim of the process. Only the attempt has a time limit.
+--   KEYS  lock; in a Cluster, its other keys follow
 --   ARGV  what `release` takes, then what `attempt` takes for the next claim
---   ->    the reply of `release` and that of `attempt`
+--   ->    the replies of `release` and of `attempt`
 -- @include lock
 local now = clock()
 local time = tonumber(now)

@@ -1,21 +1,21 @@
 -- @part entry
--- A claim in a listing: <1 held or 0> <token> <expiry> <units> <capacity> <label>; nil if it has expired. Ids and channels are not
--- shown. The script that includes this defines `time`.
+-- Gives a claim for a listing: <1 if it holds, else 0> <token> <expiry> <units> <capacity> <label>; nil if it has expired. Ids and
+-- channels are not shown. The script that includes this part defines `time`.
 local function entry(held, record, holds_until)
   local units, capacity, ttl, label = record:match($record[units, capacity, ttl, label])
   local expiry = holds_until or record:sub($record.seen) + ttl * 1000
   if expiry <= time then return nil end
-  -- The format would end the label at a zero byte.
+  -- `format` would end the label at a zero byte, so the label is appended.
   return ('%d %s %.0f %s %s '):format(held, record:sub($record.token), expiry, units, capacity) .. label
 end
 
 -- @part portion
--- A portion of a queue, so that no script is long: first the holders, by their expiry, then the waiters. A renewal moves a holder to a
--- later expiry, so no holder is missed. A cursor says where the next portion begins: `h <score> <n>`, at the nth of the holders with
--- that score, or `w <score>`, behind the waiter with that score.
+-- Reads a portion of a queue, so that no script is long: first the holders, the earliest expiry first, then the waiters. A renewal
+-- moves a holder to a later expiry, so no holder is missed. A cursor says where the next portion begins: `h <score> <n>`, after the
+-- first n holders with that score, or `w <score>`, after the waiter with that score.
 local PORTION = 500
 
--- Gives ids and scores in turn, and the cursor of the next portion; nil if there is none.
+-- Gives a list of ids, each followed by its score, and the cursor of the next portion; nil if there is none.
 local function portion(lock, cursor)
   local score, skipped = cursor:match('^h (%S+) (%d+)$')
   local found
@@ -36,10 +36,10 @@ local function portion(lock, cursor)
 end
 
 -- @script inspect
--- The holders and waiters of one key, a portion at a time. It only reads.
---   KEYS  lock; of a Cluster, then the others
---   ARGV  where to begin: nothing, or what the last portion named
---   ->    now, where the next portion begins ('' if there is none), then each living claim (the part `entry`)
+-- Lists the holders and waiters of one key, one portion per call. Changes nothing.
+--   KEYS  lock; in a Cluster, its other keys follow
+--   ARGV  where to begin: nothing, or the cursor of the last reply
+--   ->    now; the cursor of the next portion, or ''; then each living claim (the part `entry`)
 -- @include lock
 local now = clock()
 local time = tonumber(now)
@@ -59,10 +59,10 @@ end
 return replies
 
 -- @script list
--- Finds out which of many keys have a holder. It only reads.
+-- Finds the keys that are not free. Changes nothing.
 --   KEYS  locks
---   ->    now, then for each key that is not free its index in KEYS, from 0, and the claim that is alone there
---         (the part `entry`), nothing where there is a queue, which `inspect` reads, or "! <error>"
+--   ->    now; then for each key that is not free its index in KEYS, from 0, and its single claim (the part `entry`), '' for a
+--         queue, which `inspect` reads, or "! <error>"
 -- @include lock
 local now = clock()
 local time = tonumber(now)

@@ -1,13 +1,14 @@
 -- @part lock
--- What every script knows of a lock. A lock without a queue is one string, so that the common case is one read and one write. The
--- fields of the string are those of src/backends/redis/layout.ts: `$sole.token` is the token of a claim that is alone.
--- Tokens are times, so that they grow even if the data is lost. A key that nobody uses is kept for a while (`remember`, ms), and
--- until its last token is behind the clock.
--- The two other keys of a lock are named after it and share its hash tag, so that a command names one key, not three.
--- Every call of a script defines its functions again, at about a tenth of a microsecond each. So a script defines the functions of
--- a queue when it meets the first queue.
+-- The part that every script includes. A lock without a queue is one string, so that the common case is one read and one write. The
+-- fields of the string are declared in src/backends/redis/layout.ts: `$sole.token` is the token of a single claim.
+-- Tokens are times of the server, so they grow even after the data is lost. A key that nobody uses is kept for `remember` ms, and
+-- at least until its last token is behind the clock.
+-- Scripts derive the two other keys of a lock from its key; all share a hash tag. So a command to a single server names one key,
+-- not three.
+-- Each call of a script defines its functions again, which takes about 0.1 µs per function. So a script defines the functions of a
+-- queue only when it meets the first queue.
 
--- The server's time, in digits.
+-- The server's time, µs, in 16 digits.
 local function clock()
   local time = redis.call('TIME')
   return time[1] .. ('0'):rep(6 - #time[2]) .. time[2]
@@ -15,7 +16,8 @@ end
 
 local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
 
--- The kind of a lock's string: free, sole, or a queue. Raises the error of the server, and an error for a string that is not ours.
+-- Gives the kind of a lock's string: free, sole or queue; free if there is no string. Raises an error if the server replied with
+-- one, or if the string is not ours.
 local function kind_of(value)
   if not value then return $free end
   if value.err then error(value.err, 0) end
@@ -24,24 +26,25 @@ local function kind_of(value)
   return kind
 end
 
--- Answers one of several requests: an error is the reply to this request only. The server raises text or a table. Since 7 its own
--- `pcall` gives the text of a table (`luaRedisPcall` in its script_lua.c); before, it gives the table.
--- An error of the whole server, not of one key, is given as a table, which becomes the reply of the whole script. It has the words of
--- the server, so that the client's own logic knows it (ioredis' reconnectOnError, node-redis behind sentinels).
+-- Answers one of several requests: an error becomes the reply to this request only. Redis 7 and newer replace `pcall` by their own
+-- (`luaRedisPcall` in script_lua.c), which gives the text of a server's error. Older ones give the error as a table.
+-- An error of the whole server, not of one key, is returned as a table and becomes the reply of the whole script. The table keeps
+-- the words of the server, so that the client's own logic recognizes the error (reconnectOnError of ioredis, node-redis behind
+-- sentinels).
 local function safely(act, key, asked, keep)
   local done, reply = pcall(act, key, asked, keep)
   if done then return reply end
   local of_server = { READONLY = true, MISCONF = true, NOREPLICAS = true, LOADING = true, MASTERDOWN = true, CLUSTERDOWN = true }
   local text = type(reply) == 'table' and reply.err or tostring(reply)
   text = text:gsub('^@user_script: ?%d+: ', '')
-  -- Before 7 there may be more of a position before the code, and before that ERR, which has only three letters.
+  -- Before Redis 7, `ERR` and a position may stand before the code. The pattern does not find ERR, which has only three letters.
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
   return '! ' .. text
 end
 
--- Answers the requests of one script, each of `width` arguments. The reply to a single request is no array, which would cost the
--- server one more write.
+-- Answers the requests of one script; each request has `width` arguments. A single request gets its reply without an array, since
+-- an array costs the server one more write.
 local function answer(act, width)
   if #ARGV == width then return safely(act, KEYS[1], ARGV[1], ARGV[2]) end
   local replies = {}

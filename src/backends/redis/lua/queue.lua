@@ -1,33 +1,34 @@
 -- @part queue
--- `ahead`: the last token is ahead of the clock, since a quorum proposed it, or the clock was set back.
+-- `ahead`: the last token is ahead of the clock, since a quorum proposed it, or the clock was set back. Then the ttl of the key
+-- covers this time already.
 local function set_free(lock, free, remember, ahead)
   local set = ahead and redis.pcall('SET', lock, free, 'KEEPTTL') or redis.pcall('SET', lock, free, 'PX', remember)
-  -- A server that is short of memory refuses SET, but not DEL. Without the last token, the next one is the time.
+  -- A server that is short of memory refuses SET, but not DEL. After DEL the last token is unknown, and the next token is the time.
   if set.err then redis.call('DEL', lock) end
 end
 
--- The rule of a queue (src/core/contract/admission.ts): a claim is admitted if all units that it and the claims before it take fit
--- the smallest capacity named among them. The admitted claims are the first ones of the queue, so the lock's string needs only sums
--- over them (`queue` of src/backends/redis/layout.ts). Two more keys have the claims:
---   queue   sorted set of ids: holders below zero, at minus their expiry; waiters above, at their token
+-- The rule of a queue (src/core/contract/admission.ts): a claim is admitted if its units and those of all claims before it fit the
+-- smallest capacity that one of them names. So the admitted claims are the first ones of the queue, and the lock's string needs
+-- only sums over them (`queue` of src/backends/redis/layout.ts). Two more keys have the claims:
+--   queue   sorted set of ids: the score of a holder is minus its expiry, the score of a waiter is its token
 --   claims  hash: id -> record
 -- A script defines the rule when it meets the first queue, since most scripts meet none.
 local rule_of_queue
 local function queue_rule()
   if rule_of_queue then return rule_of_queue end
-  -- More than any capacity.
+  -- The capacity while no holder names one: above all others.
   local UNLIMITED = 2147483648
-  -- A process that may listen at another node is taken for dead after so many µs without an attempt (PLACE_TTL_MS of the contract). A
-  -- grant that is sent to it expires by then, too, unless the process renews it.
+  -- PLACE_TTL_MS of the contract, µs. If the process of a waiter may listen at another node, and makes no attempt for so long, it
+  -- counts as dead. A grant that is sent to it expires by then, too, unless the process renews the hold.
   local SILENCE_US = 6000000
-  -- The most holders that one script counts again.
+  -- With more holders than this, a script does not count again.
   local MAX_RECOUNTED = 500
-  -- How many capacities are counted separately at most. If there are more, the two largest are counted as one.
+  -- The most capacities that are counted separately. If there are more, the two largest are counted as one.
   local MAX_CAPACITIES = 8
-  -- The expiry of the keys is moved in steps of this.
+  -- The expiry of the keys moves this much further than needed, and so moves seldom.
   local SPARE_MS = 300000
-  -- How many claims one script may skip or admit, over all its requests: a few ms of the server's time. The next script goes on from
-  -- there. Meanwhile too few claims are admitted, never too many.
+  -- How many claims this script may still skip or admit, in all its requests: 50 take a few ms of the server. The next script
+  -- continues. Until then too few claims are admitted, never too many.
   local steps_left = 50
 
   local function units_of(record)
@@ -35,7 +36,7 @@ local function queue_rule()
     return tonumber(units), tonumber(capacity), record:sub($record.seen) + ttl * 1000, channel
   end
 
-  -- The index of the largest of the capacities that is not above this one; -1 if all are above it.
+  -- Gives the index of the largest known capacity that is not above `capacity`; -1 if all are above.
   local function place_of(capacities, capacity)
     local at = #capacities - 1
     while at > 0 and capacities[at] > capacity do at = at - 2 end
@@ -54,7 +55,7 @@ local function queue_rule()
     table.insert(capacities, at + 2, capacity)
     table.insert(capacities, at + 3, 1)
     if #capacities > 2 * MAX_CAPACITIES then
-      -- The two largest are counted as one. A capacity that is too small only admits fewer claims.
+      -- The two largest are counted as the smaller of them: a capacity that is too small only admits fewer claims.
       local named = table.remove(capacities)
       table.remove(capacities)
       capacities[#capacities] = capacities[#capacities] + named
@@ -67,7 +68,7 @@ local function queue_rule()
     queue.taken, queue.capacities, queue.capacity, queue.exact, queue.exclusive = 0, {}, UNLIMITED, UNLIMITED, nil
   end
 
-  -- Reads the queue of a lock from its string. A `sole` claim becomes a queue.
+  -- Reads the queue of a lock from the lock's string. A `sole` claim becomes a queue of one.
   local function open(lock, value, now, remember)
     local queue = {
       lock = lock,
@@ -82,8 +83,7 @@ local function queue_rule()
       empty = false, -- nobody holds or waits
       more = false, -- the script may do no more, and there is more to do
     }
-    -- Sets the units taken; the capacities that the holders named, each followed by how many named it, the smallest first; the
-    -- smallest of them; the capacity below which they are exact; and the holder that takes all units, if there is one.
+    -- Sets the sums (`queue` of layout.ts), and the smallest capacity, to those without a holder.
     take_none(queue)
     if value:sub($queue.kind) == $queue then
       local taken, capacities, exact, keep, exclusive = value:match($queue[taken, capacities, exact, keep, exclusive])
@@ -101,7 +101,8 @@ local function queue_rule()
       local id = record:match($record[id])
       queue.latest = expiry
       take_units(queue, units, capacity, id, expiry)
-      -- If somebody deleted the lock's string, old keys may be there. They may be large, and UNLINK frees them in the background.
+      -- If somebody deleted the lock's string, its two other keys may still be there. They may be large, so UNLINK frees them in
+      -- the background.
       redis.call('UNLINK', queue.key, queue.claims)
       redis.call('HSET', queue.claims, id, record)
       redis.call('ZADD', queue.key, -expiry, id)
@@ -125,7 +126,7 @@ local function queue_rule()
     redis.call('SET', queue.lock, state, 'PXAT', queue.keep)
   end
 
-  -- Removes a claim. Gives 1 if it was alive. The caller settles the queue after it.
+  -- Removes a claim. Gives 1 if it was alive, else 0. The caller settles the queue next.
   local function remove(queue, id)
     if id == queue.exclusive then
       take_none(queue)
@@ -146,7 +147,8 @@ local function queue_rule()
     if score < 0 then
       expiry = -score
       queue.taken = queue.taken - units
-      -- If several capacities are counted as one, each remaining holder still has a count at a capacity that is not above its own.
+      -- If capacities are counted as one, this may not be the count that the holder raised. But each remaining holder keeps a count
+      -- at a capacity that is not above its own.
       local capacities = queue.capacities
       local at = place_of(capacities, capacity)
       if at > 0 then capacities[at + 1] = capacities[at + 1] - 1 end
@@ -159,8 +161,8 @@ local function queue_rule()
     return expiry > queue.time and 1 or 0
   end
 
-  -- Counts the units and the capacities again, when the smallest capacity may not be exact. With too many holders it changes nothing:
-  -- if the counts are wrong, the units are too many and the capacity is too small.
+  -- Counts the units and the capacities of the holders again: the smallest capacity may not be exact. With more than MAX_RECOUNTED
+  -- holders it changes nothing. That is safe: wrong counts have too many units and too small a capacity.
   local function recount(queue)
     if redis.call('ZCOUNT', queue.key, '-inf', '(0') > MAX_RECOUNTED then return end
     take_none(queue)
@@ -175,7 +177,7 @@ local function queue_rule()
     end
   end
 
-  -- Removes holders whose lease is over. Whenever nobody holds, the sum starts at 0, so that a damaged sum does not last.
+  -- Removes holders whose lease is over. When nobody holds, the sums are set to 0, so that a damaged sum does not last.
   local function sweep(queue)
     -- A damaged sum is too large, never too small. So if it is 0, nobody holds.
     while queue.taken > 0 do
@@ -195,35 +197,36 @@ local function queue_rule()
     take_none(queue)
   end
 
-  -- Sends a message. A channel begins with a sign: `!` if its process listens at this server, `?` if it may listen elsewhere, `*` if the
-  -- channel is sharded. Gives the number of listeners.
+  -- Sends a message, and gives the number of listeners. The channel begins with a sign: `!` if its process listens at this server,
+  -- `?` if it may listen elsewhere, `*` if the channel is sharded.
   local function send(channel, message)
-    -- The server counts only its own listeners, but would replicate a PUBLISH. Then a process that still listens at an old primary, now
-    -- a replica, would get a grant that was counted as not received, and given to the next claim.
+    -- The server counts only its own listeners, but would replicate PUBLISH. Then a process that still listens at an old primary,
+    -- now a replica, would get the grant there. But here no listener was counted, so the next claim was granted, too.
     redis.set_repl(redis.REPL_NONE)
     local listeners = redis.pcall(channel:sub(1, 1) == '*' and 'SPUBLISH' or 'PUBLISH', channel:sub(2), message)
     redis.set_repl(redis.REPL_ALL)
     return listeners
   end
 
-  -- Whether the process of this channel may be dead, or may listen at another node. It listens to a sharded channel at one node only.
-  -- (If a right is missing, the reply is an error, which counts as no listener.)
+  -- Whether the process of this channel may be dead, or may listen at another node. A sharded channel has listeners at one node
+  -- only, so they are counted. (If the user has no right to that, the reply is an error and counts as no listener.)
   local function in_doubt(channel)
     local sign = channel:sub(1, 1)
     return sign == '?' or sign == '*' and (redis.pcall('PUBSUB', 'SHARDNUMSUB', channel:sub(2))[2] or 0) == 0
   end
 
-  -- Sends a claim its grant: its id, its token, the ms for which it is good since its last sign of life, and how many tokens from that
-  -- token on are its own. Gives false if its process is gone.
+  -- Sends a claim its grant: the id, the first token, for how many ms the hold is good from the last sign of life on, and the
+  -- number of tokens. Gives false if the process is gone.
   local function notify(id, record, expiry, channel)
     if channel == '-' then return true end
     local good = math.floor((expiry - record:sub($record.seen)) / 1000)
     local message = 'grant ' .. id .. ' ' .. record:sub($record.token) .. ' ' .. good .. ' ' .. record:sub($record.tokenCount)
-    -- After an error (a right is missing, or the slot of a sharded channel has moved) the claim will ask.
+    -- After an error (a right is missing, or the slot of a sharded channel has moved) this gives true: the claim will ask.
     return send(channel, message) ~= 0 or channel:sub(1, 1) ~= '!'
   end
 
-  -- Admits the claims that the rule admits, and notifies them; `me` gets its grant as the reply. True if no claim waits any more.
+  -- Admits claims by the rule, and notifies them. The claim `me` gets its grant as the reply instead. Gives true if no claim waits
+  -- any more.
   local function admit(queue, me)
     while not queue.more do
       if queue.taken >= queue.capacity then return false end
@@ -235,12 +238,12 @@ local function queue_rule()
       local units, capacity, expiry, channel
       if record then
         units, capacity, expiry, channel = units_of(record)
-        -- The expiry of a waiting claim, and of its hold if it may never receive the grant.
+        -- A claim that may never receive its grant expires earlier, as a waiter and as a holder.
         if id ~= me and in_doubt(channel) then expiry = math.min(expiry, record:sub($record.seen) + SILENCE_US) end
       end
       local alive = record and (id == me or expiry > queue.time)
       if alive and queue.taken + units > math.min(queue.capacity, capacity) then return false end
-      -- The write comes first: the server may refuse it, and then no claim must be notified of the grant.
+      -- The write comes before the message: if the server refuses the write, no claim must know of a grant.
       if alive then redis.call('ZADD', queue.key, -expiry, id) end
       if alive and (id == me or notify(id, record, expiry, channel)) then
         take_units(queue, units, capacity, id, expiry)
@@ -255,7 +258,7 @@ local function queue_rule()
     return false
   end
 
-  -- Is called after each change of the queue. True if no claim waits any more.
+  -- Removes dead holders and admits waiters. Gives true if no claim waits any more.
   local function settle(queue, me)
     sweep(queue)
     local served = admit(queue, me)
@@ -263,7 +266,7 @@ local function queue_rule()
     return served
   end
 
-  -- Releases a claim. Gives 1 if it was there, 0 if not, and 2 more if the script may do no more, and there is more to do.
+  -- Releases a claim. Gives 1 if it was there, 0 if not; 2 is added if work is left that this script may not do.
   local function withdraw(lock, value, now, remember, id)
     local queue = open(lock, value, now, remember)
     local freed = remove(queue, id)
@@ -280,7 +283,7 @@ local function queue_rule()
 end
 
 -- @part release
--- Releases one claim. `asked`: its id, and the ms for which its last token is remembered.
+-- Releases one claim. `asked`: "<id> <ms for which the key keeps its last token>".
 local function release(key, asked)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
@@ -290,7 +293,7 @@ local function release(key, asked)
   if kind == $sole then
     if value:sub($sole.words, $sole.words + blank - 1) ~= asked:sub(1, blank) then return 0 end
     local token = value:sub($sole.token)
-    -- A token that is not ahead of the last sign of life is not ahead of the clock either, so the clock is not read.
+    -- If the token is not ahead of the last sign of life, it is not ahead of the clock, and the clock need not be read.
     local ahead = token > value:sub($sole.seen) and token > clock()
     set_free(key, $free{token, tokenCount = value:sub($sole.tokenCount)}, remember, ahead)
     return 1

@@ -1,20 +1,21 @@
 -- @script release
--- Releases claims, each on its own, and admits and notifies the next claims. A release is never too late.
---   KEYS  per handle: lock; of a Cluster, then the others
---   ARGV  per handle: id, and ms for which its last token is remembered, as one: "<id> <ms>"
---   ->    per handle, and of one handle by itself: 1 if the claim was there, 0 if not, "! <error>"; 2 more if one script cannot skip or
---         admit so many claims: the caller should ask again, and else the next request for the key goes on
+-- Releases claims independently, and admits and notifies the next claims. A release has no time limit.
+--   KEYS  per handle: lock; in a Cluster, the other keys of all locks follow
+--   ARGV  per handle: "<id> <ms for which the key keeps its last token>"
+--   ->    per handle (a single one gets its reply without an array): 1 if the claim was there, 0 if not, "! <error>"; 2 is added if
+--         claims are left that this script may not skip or admit. Then the caller should ask again; otherwise the next request for
+--         the key continues
 -- @include lock
 -- @include queue
 -- @include release
 return answer(release, 1)
 
 -- @script evict
--- Releases the claim with this token, of any process, by force. Notifies it if it holds, and admits and notifies the next claims. Looks
--- for the claim in one portion of the queue at a time.
---   KEYS  lock; of a Cluster, then the others
---   ARGV  token (16 digits); where to begin: nothing, or what the last reply was; ms for which the last token is remembered
---   ->    1 if the claim was there, 0 if not, 3 if there are more claims to admit (see `release`), or where the next portion begins
+-- Releases by force the claim with this token, of any process. If the claim holds, notifies its process. Admits and notifies the
+-- next claims. Each call searches one portion of the queue.
+--   KEYS  lock; in a Cluster, its other keys follow
+--   ARGV  token (16 digits); where to begin: nothing, or the last reply; ms for which the key keeps its last token
+--   ->    what `release` replies, or where the next portion begins
 -- @include lock
 -- @include queue
 -- @include portion
@@ -23,7 +24,7 @@ local value = redis.call('GET', KEYS[1])
 local kind = kind_of(value)
 if kind == $free then return 0 end
 
--- The process of the claim then asks for its hold at once. A process that does not listen asks at its next renewal.
+-- At this message the process of the claim checks its hold. A process that does not listen notices at its next renewal.
 local function notify_evicted(id, channel)
   if channel ~= '-' then queue_rule().send(channel, 'evicted ' .. id) end
 end

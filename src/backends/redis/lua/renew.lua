@@ -1,16 +1,17 @@
 -- @script renew
--- Sets holds to expire their ttl from now. Never creates or revives a hold.
---   KEYS  per hold: lock; of a Cluster, then the others
---   ARGV  per hold: "<id> <units> <capacity> <ttl> ", as its record has it unless its ttl was changed; "<ttl> <ms to keep the key>"
---   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"; 2 if it is in a queue, and one script renews no more
---         of them: the caller has to ask again
+-- Renews holds: each expires its ttl after now. Never creates or revives a hold.
+--   KEYS  per hold: lock; in a Cluster, the other keys of all locks follow
+--   ARGV  per hold: "<id> <units> <capacity> <ttl> ", with which its record begins unless its ttl was changed; "<ttl> <ms to keep
+--         the key>"
+--   ->    per hold (a single one gets its reply without an array): 1 renewed, 0 gone, "! <error>"; 2 not renewed, since one script
+--         renews only some holds in queues: the caller has to ask again
 -- @include lock
 -- @include queue
 local now = clock()
 local time = tonumber(now)
 
--- For each text `asked`: the latest sign of life that is too old, and when the key expires. They are kept since most holds ask for the
--- same, and to make a text costs a script as much as a command.
+-- By the text `asked`: the latest sign of life that is too old, and when the key expires. Most holds ask for the same, and making
+-- these texts costs a script as much as a command. So this table keeps them.
 local terms = {}
 local function terms_of(asked)
   local ttl, keep = asked:match('^(%d+) (%d+)$')
@@ -22,7 +23,7 @@ end
 local function renew_sole(key, value, hold, asked)
   local since, vanishes, claim = asked.since, asked.vanishes, nil
   if value:find(hold, $sole.words, true) ~= $sole.words then
-    -- The claim is another one, or its ttl was changed.
+    -- Either another claim has the lock, or the ttl of this claim was changed.
     local id, units, capacity, ttl, channel, label = value:match($sole[id, units, capacity, ttl, channel, label])
     if id ~= hold:match($hold[id]) then return 0 end
     since, claim = $sole.seen.format(time - ttl * 1000), $claim{id, units, capacity, ttl = asked.ttl, channel, label}
@@ -31,7 +32,8 @@ local function renew_sole(key, value, hold, asked)
   local token = value:sub($sole.token)
   -- The key is kept until its last token is behind the clock.
   if token > now then vanishes = math.ceil((token + value:sub($sole.tokenCount)) / 1000) + asked.keep end
-  -- A server that is short of memory allows this command, and then all further writes of the script. So it comes first.
+  -- A server that is short of memory refuses SET and SETRANGE, unless the script has already written. It allows PEXPIREAT. So
+  -- PEXPIREAT comes first.
   redis.call('PEXPIREAT', key, vanishes)
   -- Mostly only the last sign of life changes.
   if claim then
@@ -42,7 +44,7 @@ local function renew_sole(key, value, hold, asked)
   return 1
 end
 
--- A hold in a queue costs ten times as much as a hold that is alone.
+-- How many holds in queues this script may still renew. Each costs ten times as much as a hold that is alone.
 local queues_left = 50
 
 local function renew(key, hold, asked)

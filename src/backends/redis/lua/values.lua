@@ -1,5 +1,5 @@
 -- @part value
--- The value under the key of a lock, and how often a hold began to make it: one text in a key beside the lock, in the form of
+-- The value under the key of a lock, and how many holds have begun to make it: one text in a key beside the lock, in the form of
 -- src/backends/shared/record.ts. Times are µs.
 local function value_of(lock)
   local stored = redis.pcall('GET', lock .. ':value')
@@ -20,11 +20,13 @@ local function keep_value(lock, value)
 end
 
 -- @script ask
--- Attempts a claim that a value may answer. If a value answers it, the claim is released.
---   KEYS  lock; of a Cluster, then the others, and the key of the value
---   ARGV  what `attempt` takes; what `release` takes; the greatest age, µs; the mark; µs for which the attempt counts, with its ttl
---   ->    answered  "=", now, the token of the value, when its age began, when it ends, the value
---         else      the reply of `attempt`; the attempts if it is granted and counts, or nothing; the mark of the hold that stands first, if it counts
+-- Attempts a claim, or releases it if a value answers it.
+--   KEYS  lock; in a Cluster, its other keys and the key of the value follow
+--   ARGV  what `attempt` takes; what `release` takes; the greatest age of a value, µs; the mark; for how long the attempt counts,
+--         with its ttl, µs, or 0
+--   ->    answered  "=", now, the token of the value, when its age began, when it expires, the value
+--         else      the reply of `attempt`; the number of attempts if the claim is granted and counts, else ''; the mark of the
+--                   first holder if its hold counts, else '-'
 -- @include lock
 local now = clock()
 local time = tonumber(now)
@@ -32,8 +34,8 @@ local time = tonumber(now)
 -- @include attempt
 -- @include release
 -- @include value
--- The token of the hold that stands first. The stored mark counts only if this hold has set it: it may be left from an
--- earlier hold, which failed or died.
+-- Gives the token of the first holder. The stored mark counts only if this holder has set it. Otherwise the mark is left from an
+-- earlier holder, which failed or died.
 local function first_of(key)
   local value = redis.call('GET', key)
   if kind_of(value) == $sole then return value:sub($sole.token) end
@@ -48,7 +50,7 @@ local function ask(key, asked, keep)
   local oldest, mark, counts = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
   local known = value_of(key)
   local age = known and (known.since < known.ends and time - known.since or 0)
-  -- After the clock was set back, the age may be below 0.
+  -- If the clock was set back, the age may be below 0. Then the value answers only a claim that accepts any age.
   if known and known.ends > time and age <= oldest and (age >= 0 or oldest == ANY_AGE) then
     release(key, ARGV[3])
     return { '=', now, known.token, ('%.0f'):format(known.since), ('%.0f'):format(known.ends), known.text }
@@ -74,22 +76,24 @@ local reply = safely(ask, KEYS[1], ARGV[1], ARGV[2])
 return type(reply) == 'table' and reply or { reply }
 
 -- @script store
--- Releases a hold, stores a value under its key, and sends the value to the waiting claims. A claim that waits is only released.
---   KEYS  lock; of a Cluster, then the others, and the key of the value
---   ARGV  what `release` takes; the value; µs for which it is kept; 1 if it has no age
---   ->    what `release` replies, and 4 more if the value was stored
+-- Stores a value under the key of a hold, sends the value to the waiting claims, and releases the hold. A claim that does not hold
+-- is only released.
+--   KEYS  lock; in a Cluster, its other keys and the key of the value follow
+--   ARGV  what `release` takes; the value; µs for which it is kept; 1 if the value has no age, else 0
+--   ->    what `release` replies, plus 4 if the value was stored
 -- @include lock
 -- @include queue
 -- @include release
 -- @include value
 local now = clock()
 local time = tonumber(now)
--- The number of waiting claims that get a message. Each of them leaves the queue, or asks, and so lets the next one ask.
+-- The most waiting claims that get a message. Each of them leaves the queue or asks, which lets the next ones ask.
 local MAX_NOTIFIED = 50
--- The message has the value if it has at most so many bytes. Copies of a longer value would delay the server, so each claim asks for it.
+-- A value of at most so many bytes is part of the message. Copies of a longer value would delay the server, so each claim asks for
+-- it.
 local MAX_SENT_BYTES = 4096
 
--- Gives the token of the claim if it holds.
+-- Gives the token of the claim if it holds, else nil.
 local function token_of(key, value, kind, id)
   if kind == $free then return nil end
   if kind == $sole then
@@ -101,7 +105,7 @@ local function token_of(key, value, kind, id)
   return record and -score > time and record:sub($record.token) or nil
 end
 
--- `since` and `ends` are times, so that a claim which reads the message late knows the age of the value.
+-- `since` and `ends` are times, no durations, so that a claim which reads the message late knows the age of the value.
 local function notify_all(key, token, since, ends)
   local text = ARGV[2]
   local value = #text <= MAX_SENT_BYTES and ('%s %.0f %.0f '):format(token, since, ends) .. text
@@ -121,9 +125,9 @@ local function store(key, asked)
   if not token then return release(key, asked) and 0 end
   local ends = time + ARGV[3]
   local since = ARGV[4] == '1' and ends or time
-  -- This comes first: a server that is short of memory refuses it, and then the hold goes on.
+  -- The write comes first: if a server that is short of memory refuses it, the hold goes on.
   keep_value(key, { attempts = 0, begun = '0', mark = '-', counts = 0, token = token, since = since, ends = ends, text = ARGV[2] })
-  -- This comes before the release: the claim that the release admits would not be notified any more.
+  -- The messages come before the release: a claim that the release admits waits no longer, and would get no message.
   if kind == $queue then notify_all(key, token, since, ends) end
   return release(key, asked) + 4
 end

@@ -1,6 +1,6 @@
--- Redisson keeps a hold as a field of the hash at the key: the owner, with a count. A read-write lock has the field `mode`, too, the field of a
--- writer ends with `:write`, and each read has a key whose ttl is its lease. Other programs have fields there, so a script changes only the field
--- of its claim, or of the hold with the given token. Only we keep tokens and labels: they are in a hash of records beside the lock.
+-- Redisson keeps a hold as a field of the hash at the key: the owner, with a count. A read-write lock also has the field `mode`. The field of a
+-- writer ends with `:write`, and each read has a key whose ttl is its lease. Other programs have fields in the hash, too. So a script changes only
+-- the field of its claim, or of the hold with the given token. Tokens and labels are ours: a hash of records beside the lock has them.
 
 -- @part layout
 -- Gives how a key is held: `lock`, `read` or `write`; the type of any other value; nil if there is none.
@@ -16,7 +16,7 @@ local function kindOf(key)
   return stored
 end
 
--- Reads the token and the label of a hold of ours. For a hold of another program, gives a number that stands for its token.
+-- Reads the token and the label of a hold of ours. For a hold of another program, gives a number that serves as its token.
 local function recordOf(records, field)
   local token, label = string.match(redis.call('HGET', records, field) or '', '^(%d+) (.*)$')
   if token then return token, label end
@@ -31,7 +31,7 @@ local function timeoutOf(start, owner, n)
   return start .. owner .. ':rwlock_timeout:' .. n
 end
 
--- Gives the time until the last of an owner's reads expires, or a number below 1.
+-- Gives the ms until the last of an owner's reads expires; 0 if none is left.
 local function remainingOfRead(start, owner, count)
   local maxRemaining = 0
   for n = 1, tonumber(count) or 1 do
@@ -42,10 +42,10 @@ end
 
 -- @part queue
 -- A fair lock has a list of owners that wait, and a sorted set with the time at which the wait of each expires, in ms of a client's clock. Every
--- caller removes the heads whose time is over. The time of an owner includes the times of all before it. So a claim that leaves the queue
--- takes its own time off the times behind it.
+-- caller removes owners from the head whose time is over. The time of an owner includes the waits of all before it. So when a claim leaves the queue,
+-- its wait is subtracted from the times of all owners behind it.
 
--- Gives the owner at the head, and the ms for which it may still wait. A head without a time is removed: it would stay for ever.
+-- Gives the owner at the head, and the ms for which it may still wait. Removes a head without a time, which would stay for ever.
 local function headOf(queue, ends, now)
   while true do
     local head = redis.pcall('LINDEX', queue, 0)
@@ -70,8 +70,8 @@ local function leave(queue, ends, owner, entry)
   return redis.call('ZREM', ends, owner) == 1 or lasts ~= nil
 end
 
--- Puts a claim at the end of the queue, or keeps it there, for `lasts` ms. The key of its entry expires by the clock of the server. If a claim has
--- this key but is not in the queue, it was the head, and a client whose clock is ahead removed it. So it becomes the head again.
+-- Puts a claim at the end of the queue for `lasts` ms, or keeps it where it is. The key `entry` expires by the clock of the server. If this key is
+-- there but the claim is not in the queue, the claim was the head, and a client whose clock is ahead removed it. So it becomes the head again.
 local function join(queue, ends, owner, entry, lasts, label, now)
   if not redis.call('ZSCORE', ends, owner) then
     redis.call('LREM', queue, 0, owner)
@@ -87,9 +87,9 @@ local function join(queue, ends, owner, entry, lasts, label, now)
 end
 
 -- @script attempt
--- KEYS: the lock, our records of its holds, the counter of a fenced lock, or the queue of a fair lock and its times. ARGV: the last moment, the
--- ttl, the owner, the kind, the beginning of the keys of reads, the label, the ms for which an entry of the queue lasts without an attempt, or 0
--- for a claim that does not queue. Without a counter the token is the time of the server in µs.
+-- KEYS: the lock; our records of its holds; then the counter of a fenced lock, or the queue and the times of a fair lock. ARGV: the last moment for a
+-- grant, µs; the ttl, ms; the owner; the kind; the beginning of the keys of reads; the label; the ms for which an entry of the queue lasts without an
+-- attempt, or 0 if the claim does not queue. Without a counter the token is the time of the server, µs.
 -- @include layout
 -- @include queue
 local time = redis.call('TIME')
@@ -136,13 +136,13 @@ redis.call('HSET', KEYS[1], field, 1)
 redis.call('HSET', KEYS[2], field, token .. ' ' .. ARGV[6])
 lengthen(KEYS[1], ttl)
 lengthen(KEYS[2], ttl)
--- Without this key, the next release of a reader would delete the hold.
+-- Without this key, the next release of another reader would delete this hold.
 if isRead then redis.call('SET', timeout, 1, 'PX', ttl) end
 return {token, clock}
 
 -- @script renew
--- KEYS: of each hold the lock and our records. ARGV: of each the owner, the ttl and the beginning of the keys of reads. Gives 1 for each hold
--- that its owner still has.
+-- KEYS: of each hold the lock and our records. ARGV: of each the owner, the ttl, ms, and the beginning of the keys of reads. Gives for each hold 1 if
+-- its owner still has it, else 0.
 -- @include layout
 local answers = {}
 for i = 1, #KEYS / 2 do
@@ -162,8 +162,8 @@ end
 return answers
 
 -- @script release
--- KEYS: the lock, our records, the queue of a fair lock and its times. ARGV: the owner, or `-`; the token of the hold, or `-`; the
--- beginning of the keys of reads; the channels of a lock and of a read-write lock; whether this is a Cluster; whether claims of ours queue.
+-- KEYS: the lock; our records; the queue of a fair lock; its times. ARGV: the owner, or `-`; the token of the hold, or `-`; the beginning of the keys
+-- of reads; the channel of a lock; that of a read-write lock; 1 in a Cluster; 1 for a fair lock. Gives 1 if the claim was there, else 0.
 -- @include layout
 -- @include queue
 local lock, records, owner, start = KEYS[1], KEYS[2], ARGV[1], ARGV[3]
@@ -199,14 +199,14 @@ local freed = isWriter and 1 or 0
 local count = tonumber(redis.call('HGET', lock, field)) or 1
 redis.call('HDEL', lock, field)
 redis.call('HDEL', records, field)
--- If the key of a read is gone, the read had expired.
+-- If the key of a read is gone, the read had expired, and nothing was freed.
 for n = 1, isWriter and 0 or count do freed = math.max(freed, redis.call('DEL', timeoutOf(start, field, n))) end
 local maxRemaining, rest = 0, redis.call('HGETALL', lock)
 for i = 1, #rest, 2 do
   if rest[i] ~= 'mode' then maxRemaining = math.max(maxRemaining, remainingOfRead(start, rest[i], rest[i + 1])) end
 end
 if #rest > 2 and isWriter then
-  -- The rest are reads of the writer's own thread. It goes on as a reader, and other readers may enter.
+  -- The other fields are reads of the writer's own thread. That thread goes on as a reader, and other readers may enter.
   redis.call('HSET', lock, 'mode', 'read')
   publish(ARGV[5], '1')
 elseif #rest > 2 and (maxRemaining > 0 or kind == 'write') then
@@ -219,8 +219,8 @@ return freed
 
 -- @script inspect
 -- KEYS: for each lock its key, our records, the queue of a fair lock and its times. ARGV: for each the beginning of the keys of reads. Gives the
--- time, and for each hold and each entry of a queue the index of its lock, from 0, the time until it expires, its token, its owner, whether
--- it is ours, its label, and `read`, `wait` or nothing.
+-- time, µs, and for each hold and each waiter: the index of its lock, from 0; the ms until it expires; its token; its owner; 1 if it is ours, else 0;
+-- its label; `read`, `wait` or nothing.
 -- @include layout
 local time = redis.call('TIME')
 local found = {string.format('%.0f', time[1] * 1000000 + time[2])}
@@ -233,7 +233,7 @@ for i = 1, #KEYS / 4 do
     local token, label = recordOf(records, owner)
     local isRead = kind ~= 'lock' and string.sub(owner, -6) ~= ':write'
     local remaining = isRead and owner ~= 'mode' and remainingOfRead(ARGV[i], owner, holds[n + 1]) or 0
-    -- A dead reader of ours is not listed. A dead reader of another program keeps writers out until the hash expires.
+    -- A dead reader of ours is not listed. A dead reader of another program is listed, since it keeps writers out until the hash expires.
     if owner ~= 'mode' and (remaining > 0 or not (isRead and label)) then
       if remaining <= 0 then remaining = redis.call('PTTL', lock) end
       found[#found + 1] = {i - 1, remaining, token, owner, label and 1 or 0, label or '', isRead and 'read' or ''}

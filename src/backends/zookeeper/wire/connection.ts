@@ -5,10 +5,10 @@ import { type Frames, int, JuteFrame, long, record } from './jute.ts';
 import { type Operation, sync } from './operations.ts';
 import { type Pending, Requests, type Watcher } from './requests.ts';
 
-/** Asks for a new session. */
+/** The identity that asks for a new session. */
 export const NEW_SESSION = { id: 0n, password: new Uint8Array(16) };
 
-/** The answer of the server when a session is opened or resumed. With id and password, the client may resume it on another connection. */
+/** The answer to the opening or resumption of a session. By id and password, the client may resume the session on another connection. */
 export interface Welcome extends Readonly<typeof NEW_SESSION> {
   /** The session timeout that the server granted, ms. */
   readonly timeout: number;
@@ -23,18 +23,18 @@ export const BEAT_PART = 1 / 12;
 /** After this time without an answer, the connection is ended. */
 const ANSWER_PART = 1 / 3;
 /**
- * The longest time between two reports of a follower about its clients' signs of life. The leader asks for a report twice a tick, and a session
- * lasts at least two ticks, unless `minSessionTimeout` says otherwise. That makes a quarter, and a twelfth more for a leader that is late.
+ * The longest time between two reports of a follower about its clients' signs of life. The leader asks for a report every half tick, and a
+ * session lasts at least two ticks, unless `minSessionTimeout` says otherwise. So the time is a quarter, plus a twelfth for a late leader.
  */
 export const REPORT_PART = 1 / 3;
-/** With less than this remaining at an answer, the next report may be too late. So the session is resumed on another connection, of which the leader learns. */
+/** If less than this remains at an answer, the next report may be too late. So another connection resumes the session: the leader learns of that. */
 export const SCARCE_PART = 1 / 3;
 /** A session lasts for its timeout after the leader last heard of it. A hundredth is taken off for clocks that run at different rates. */
 export const SURE_PART = 0.99;
 
 /**
- * One connection that carries a session. Requests are sent and answered in order. So several may be on their way, and a later one sees the
- * effect of an earlier one. When the connection ends, every request fails and every watch fires.
+ * One connection that carries a session. Requests are sent and answered in order. So several requests may be on their way, and a later
+ * one sees the effect of an earlier one. When the connection ends, every request fails and every watch fires.
  */
 export class ZooKeeperConnection {
   readonly session: bigint;
@@ -46,15 +46,15 @@ export class ZooKeeperConnection {
   readonly #clock: Clock;
   readonly #requests = new Requests();
   readonly #lastHeard: LastHeard;
-  /** When the last answered request in which the leader had a part was sent. */
+  /** When the last answered request was sent, of the requests in which the leader had a part. */
   #confirmed: number;
-  /** Whether so little time remains that the session may end before the next report counts: this process or the server was stopped. */
+  /** Whether so little time remains that the session may end before the next report counts, since this process or the server was stopped. */
   #scarce = false;
   #cancelBeat: Cancel;
   #trouble: Error | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
-  /** @param sent when the session was asked to be opened or resumed, of which the leader learns */
+  /** @param sent when the request to open or resume the session was sent, of which the leader learns */
   constructor(socket: Socket, frames: Frames, welcome: Welcome, sent: number, lastZxid: bigint, clock: Clock) {
     this.session = welcome.id;
     this.welcome = welcome;
@@ -71,7 +71,7 @@ export class ZooKeeperConnection {
     this.#cancelBeat = clock.after(this.#timeout * BEAT_PART, this.#beat, true);
   }
 
-  /** The session and its nodes live until then, by the clock, even if the connection ends. */
+  /** The time, by the clock, until which the session and its nodes live, even if the connection ends. */
   get sureUntil(): number {
     return this.#lastHeard.certain + this.#timeout * SURE_PART;
   }
@@ -80,7 +80,7 @@ export class ZooKeeperConnection {
     return this.#trouble === undefined;
   }
 
-  /** Settles when the connection has ended. Never rejects. */
+  /** Resolves when the connection has ended, and never rejects. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -134,7 +134,7 @@ export class ZooKeeperConnection {
     const now = this.#clock.now();
     const { oldest } = this.#requests;
     if (oldest && now - oldest.sent > this.#timeout * ANSWER_PART) {
-      // If this process was stopped, the answer may be here already. It is read before the next timer.
+      // If this process was stopped, the answer may have arrived meanwhile. Node reads it before the next timer.
       this.#cancelBeat = this.#clock.after(1, () => this.#giveUp(oldest), true);
       return;
     }
@@ -142,7 +142,7 @@ export class ZooKeeperConnection {
       this.end(new ConnectionLost('the session goes on over another connection, so that the leader hears of it'));
       return;
     }
-    // Half a beat: a request from just before this beat would be too old at the next beat.
+    // Not a whole beat: a request that is almost one beat old now would be almost two beats old at the next beat.
     if (now - this.#confirmed > (this.#timeout * BEAT_PART) / 2) this.request(sync).catch(() => {});
     this.#cancelBeat = this.#clock.after(this.#timeout * BEAT_PART, this.#beat, true);
   };
@@ -171,20 +171,20 @@ const MAX_EXCHANGES = 16;
 /**
  * A lower bound of the time at which the leader last heard of a session.
  *
- * The leader does not learn of a client by its requests, not even by those in which it has a part. It learns of the client when the session
- * is opened or resumed, and then by the reports of the follower, from time to time. So an exchange of request and answer alone proves
- * nothing: the follower may end before it reports. A later exchange with the leader proves an earlier one, if its request was sent so long
- * after the earlier answer that a report must lie between: then the follower was there to report.
+ * The leader does not learn of a client by its requests, even if the leader has a part in them. It learns of the client when the session is
+ * opened or resumed, and then by a report of the follower from time to time. So an exchange of request and answer alone proves nothing: the
+ * follower may end before it reports. A later exchange with the leader proves an earlier one, if its request was sent so long after the
+ * earlier answer that the follower has reported in between.
  * @see https://github.com/apache/zookeeper/blob/master/zookeeper-server/src/main/java/org/apache/zookeeper/server/quorum/LearnerSessionTracker.java
  */
 export class LastHeard {
-  /** That time, by the clock. */
+  /** The lower bound, by the clock. */
   certain: number;
   readonly #report: number;
-  /** Answered requests; times are by the clock. */
+  /** Answered requests that are perhaps not reported yet. Times are by the clock. */
   readonly #unreported: { readonly sent: number; readonly answeredAt: number }[] = [];
 
-  /** @param opened when the session was asked to be opened or resumed @param report longest time between two reports of a follower, ms */
+  /** @param opened when the request to open or resume the session was sent @param report longest time between two reports of a follower, ms */
   constructor(opened: number, report: number) {
     this.certain = opened;
     this.#report = report;

@@ -1,6 +1,6 @@
 /**
  * Jute, ZooKeeper's encoding. Numbers are big-endian. Text, bytes and lists have four bytes of length in front; a length of −1 is null. The
- * fields of a record follow each other without names, so a message is a table of its fields: it is written and read by that table.
+ * fields of a record follow each other without names, so a message is written and read by a table of its fields.
  */
 export interface JuteKind<Written, Read = Written> {
   write(to: Draft, value: Written): void;
@@ -60,7 +60,7 @@ const fixed = <T>(size: number, put: Put<T>, get: (this: Buffer, at: number) => 
   read: (from) => get.call(from.bytes, from.skip(size)),
 });
 
-/** A kind that is stored as another one. */
+/** A kind whose values are stored in another kind. */
 const as = <T, S>(stored: JuteKind<S>, write: (value: T) => S, read: (value: S) => T): JuteKind<T> => ({
   write: (to, value) => stored.write(to, write(value)),
   read: (from) => read(stored.read(from)),
@@ -73,7 +73,7 @@ export const bool = as<boolean, number>(
   Number,
   Boolean,
 );
-/** ms. */
+/** ms since 1970. */
 export const time = as<number, bigint>(long, BigInt, Number);
 
 export const bytes: JuteKind<Uint8Array, Buffer> = {
@@ -130,7 +130,7 @@ export function record<F extends Fields>(fields: F): JuteKind<Written<F>, Read<F
   };
 }
 
-/** Listings are the largest answers. A larger frame is not from ZooKeeper, or `jute.maxbuffer` was raised. */
+/** Listings are the largest answers. A frame above this limit is not from ZooKeeper, or `jute.maxbuffer` was raised. */
 const MAX_FRAME_BYTES = 64 * 1_024 * 1_024;
 
 /** Cuts a byte stream into frames: four bytes of length, then that many bytes. */

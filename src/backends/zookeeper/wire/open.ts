@@ -28,7 +28,7 @@ export class SessionExpired extends Error {
 
 /**
  * Opens a connection, opens or resumes a session on it, and authenticates.
- * @param within limit of all this, ms
+ * @param within the limit for all steps together, ms
  * @param over ends the connection, also after it was opened
  */
 export async function open(
@@ -79,7 +79,7 @@ function readWelcome(frame: Buffer): Welcome | undefined {
 /** The server sends nothing after its first frame until we ask for something. */
 async function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
   for await (const [chunk] of on(socket, 'data', { close: ['close'] })) {
-    const [frame] = [...frames.take(chunk)]; // taken to the end, so that `frames` keeps the bytes that follow
+    const [frame] = [...frames.take(chunk)]; // the generator runs to its end, so that `frames` keeps the bytes that follow
     if (frame) return frame;
   }
   throw new ConnectionLost('the server closed the connection at once');
@@ -93,7 +93,7 @@ export interface ServerAddress {
 const DEFAULT_PORT = 2181;
 
 /**
- * Reads a connect string: `h1:2181,h2,[::1]:2183`. It may have no path (a chroot): use `prefix` for that.
+ * Reads a connect string: `h1:2181,h2,[::1]:2183`. A path (a chroot) is refused: use `prefix`.
  * @throws LockError `LOCK_INVALID`.
  */
 export function parseServers(text: unknown): ServerAddress[] {
@@ -107,7 +107,7 @@ export function parseServers(text: unknown): ServerAddress[] {
   });
 }
 
-/** The servers in a random order, again and again: so not every client goes to the first one. */
+/** The servers in a random order, again and again: so not every client uses the first server. */
 export function* rotation(servers: readonly ServerAddress[], random: () => number): Generator<ServerAddress, never> {
   const order = [...servers];
   for (let last = order.length - 1; last > 0; last--) {
@@ -118,7 +118,7 @@ export function* rotation(servers: readonly ServerAddress[], random: () => numbe
 }
 
 /**
- * Connects a socket, with TLS if asked for. It has a listener for errors from the start.
+ * Connects a socket, by TLS if `tls` is given. The socket has a listener for errors from the start.
  * @param over ends the socket, also after it was connected
  */
 export function openSocket(

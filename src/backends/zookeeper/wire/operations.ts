@@ -1,6 +1,6 @@
 import { bool, bytes, type Draft, int, type JuteFrame, type JuteKind, list, long, record, text, time } from './jute.ts';
 
-/** A request: how it is written, and how its answer is read. The numbers are those of ZooKeeper's `ZooDefs`. */
+/** A request: how it is written, and how its answer is read. The codes are from ZooKeeper's `ZooDefs`. */
 export interface Operation<T> {
   readonly name: string;
   readonly code: number;
@@ -23,9 +23,9 @@ const STAT = record({
   /** The transaction that wrote its data last. */
   mzxid: long,
   ctime: time,
-  /** When its data was written last, by the clock of the leader then. ms since 1970. */
+  /** When its data was written last, ms since 1970, by the clock of the leader of that time. */
   mtime: time,
-  /** How often its data was written after that. */
+  /** How often its data was written after its creation. */
   version: int,
   cversion: int,
   aversion: int,
@@ -52,7 +52,7 @@ export type Read = ReturnType<typeof READ.read>;
 type Answer<T> = Pick<JuteKind<never, T>, 'read'>;
 const NO_ANSWER: Answer<void> = { read() {} };
 
-/** A request that the leader has a part in. */
+/** A request in whose answer the leader has a part. */
 const viaLeader = <M, T>(
   name: string,
   code: number,
@@ -65,7 +65,7 @@ const viaLeader = <M, T>(
 export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
   viaLeader('create2', 15, NODE, { path, data, acl, mode: 3 }, CREATED);
 
-/** A node with exactly this name, which stays until somebody removes it. Not `create2`, whose answer has the state: no transaction takes it. */
+/** A node with exactly this name, which stays until it is removed. Not `create2`: its answer has the `Stat`, and no transaction takes it. */
 export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
   viaLeader('create', 1, NODE, { path, data, acl, mode: 0 }, text);
 
@@ -73,7 +73,7 @@ export const createPersistent = (path: string, data: Uint8Array, acl: readonly A
 export const createContainer = (path: string, acl: readonly Acl[]) =>
   viaLeader('createContainer', 19, NODE, { path, data: new Uint8Array(), acl, mode: 4 }, CREATED);
 
-/** @param version the version that the node must have, if that matters */
+/** @param version the version that the node must have; any by default */
 export const remove = (path: string, version: number = ANY_VERSION): Operation<void> =>
   viaLeader('delete', 2, REMOVAL, { path, version }, NO_ANSWER);
 
@@ -90,7 +90,7 @@ const reading = <T>(
   return { name, code, watches, write: (to, watch) => READING.write(to, { path, watch }), read: answer.read };
 };
 
-/** Fails on a missing node, and then leaves no watch, unlike `exists`. */
+/** For a missing node the server refuses `getData`, and sets no watch, unlike for `exists`. */
 export const getData = (path: string): Operation<Read> => reading('getData', 4, { kind: 'node', path }, READ);
 
 /** The names under a node, and the transaction that changed them last. */
@@ -109,7 +109,7 @@ export const getChildren = (path: string): Operation<NodeChildren> =>
     },
   );
 
-/** Its watcher is also called when a missing node is created. */
+/** The watcher of `exists` is also called when a missing node is created. */
 export const exists = (path: string): Operation<Stat> =>
   reading('exists', 3, { kind: 'node', path, ifMissing: true }, STAT);
 
@@ -119,8 +119,8 @@ export const getAcl = (path: string): Operation<readonly Acl[]> => ({
 });
 
 /**
- * A follower answers only after it has asked the leader, and has applied what the leader had committed by then. The leader answers at
- * once, and may not have applied yet what its followers have answered: see `caughtUp`.
+ * A follower asks the leader, applies all that the leader had committed by then, and answers. The leader answers at once, perhaps before
+ * it has applied writes that its followers have already answered: see `caughtUp`.
  */
 export const sync: Operation<void> = viaLeader('sync', 9, text, '/', NO_ANSWER);
 
@@ -138,7 +138,7 @@ const STEP = record({ type: int, isLast: bool, error: int });
 const END = { type: -1, isLast: true, error: -1 };
 const ERROR = -1;
 
-/** Several writes in one transaction, in their order. The answer is undefined, or names the step that was refused: then none has an effect. */
+/** Several writes in one transaction, in their order. The answer is undefined, or names the step that was refused: then no step has an effect. */
 export const multi = (
   steps: readonly Operation<unknown>[],
 ): Operation<{ readonly index: number; readonly code: number } | undefined> => ({

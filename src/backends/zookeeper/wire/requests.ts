@@ -4,7 +4,7 @@ import type { Operation } from './operations.ts';
 
 export interface Pending {
   readonly operation: Operation<unknown>;
-  /** By the clock. */
+  /** When the request was sent, by the clock. */
   readonly sent: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -37,14 +37,14 @@ export class Requests {
 
   /**
    * @returns when the request was sent, if the leader had a part in the answer
-   * @throws what ends the connection: an answer without a request, or the end of the session
+   * @throws an error that ends the connection, for an answer without a request and for the end of the session
    */
   answer(xid: number, code: number, from: JuteFrame): number | undefined {
     const pending = this.#pending.get(xid);
     if (!pending) throw new RangeError(`an answer to request ${xid}, which nobody has made`);
     const { operation, sent, watcher, resolve, reject } = pending;
     if (code === Code.sessionExpired) throw new KeeperError(code, operation.name);
-    // The watch is added before the next frame is read, since that may be its event.
+    // The watch is added before the next frame is read, since that frame may be its event.
     const { watches } = operation;
     const isSet = code === 0 || (code === Code.noNode && watches?.ifMissing);
     if (isSet && watcher && watches) this.watches.add(watches, watcher);
@@ -64,15 +64,15 @@ const EVENT = record({ type: int, sessionState: int, path: text });
 const DELETED = 2;
 const CHILDREN_CHANGED = 4;
 
-/** Called once. A watcher that is over is forgotten: a node may exist longer than many claims wait for it. */
+/** A watcher is called once. A watcher that is over is forgotten: many claims may come and go while one node exists. */
 export interface Watcher {
   (): void;
   isOver?(): boolean;
 }
 
 /**
- * The watchers of the nodes. As on the server, a watch fires once, and it ends with its connection. Then every watcher is called, looks again
- * and sets a new watch: the next server is not asked for the old watches.
+ * The watchers of the nodes. As on the server, a watch fires once, and ends with its connection. At that end every watcher is called,
+ * looks again and sets a new watch on the next server.
  */
 export class Watches {
   readonly #waiting = new Map<string, Watcher[]>();
@@ -80,7 +80,7 @@ export class Watches {
   add({ kind, path }: NonNullable<Operation<unknown>['watches']>, watcher: Watcher): void {
     const name = `${kind} ${path}`;
     const others = this.#waiting.get(name) ?? [];
-    // Only when there are 1, 2, 4, 8… others: to look at all of them each time would cost the square of their number.
+    // Only at 1, 2, 4, 8… others, those that are over are removed: a look at all of them each time would cost the square of their number.
     const isTime = (others.length & (others.length - 1)) === 0;
     const watchers = isTime ? others.filter((other) => !other.isOver?.()) : others;
     watchers.push(watcher);

@@ -4,14 +4,14 @@ import { ConnectionLost, KeeperError } from './errors.ts';
 import { open, rotation, type ServerAddress, SessionExpired, type SessionSettings } from './open.ts';
 import { closeSession } from './operations.ts';
 
-/** The pause between rounds over unreachable servers. */
+/** The pause between rounds over unreachable servers, ms. */
 const ROUNDS = { pause: 20, bound: 1_000, jitter: 0.5 };
-/** After so many rounds over all servers, the callers that wait get an error. The search goes on. */
+/** After so many failed rounds over all servers, waiting callers get an error. The search goes on. */
 const MAX_ROUNDS = 4;
 /** How long closing waits for a server that does not answer, ms. */
 const MAX_CLOSE_MS = 2_000;
 
-/** Perhaps no caller waits for it: then its rejection is ignored. */
+/** If no caller waits for the promise, its rejection does no harm. */
 function pending(): PromiseWithResolvers<ZooKeeperConnection> {
   const next = Promise.withResolvers<ZooKeeperConnection>();
   next.promise.catch(() => {});
@@ -22,7 +22,7 @@ const closedError = (): LockError => new LockError('LOCK_CLOSED', 'these locks w
 
 /** What the session reports to the owner of its nodes. */
 interface SessionEvents {
-  /** There is a new connection, which carries this session or a new one. */
+  /** There is a new connection, which carries this session or a new session. */
   onConnection(connection: ZooKeeperConnection): void;
   /** The session is over, and its nodes with it. */
   onExpiry(session: bigint): void;
@@ -31,8 +31,8 @@ interface SessionEvents {
 }
 
 /**
- * A session over any of the servers. The first caller opens it. When its connection ends, it is resumed on another one, and when it has
- * expired, a new session is opened.
+ * A session with any of the servers. The first caller opens it. When its connection ends, another connection resumes the session. When the
+ * session has expired, a new session is opened.
  */
 export class ZooKeeperSession {
   readonly #settings: SessionSettings;
@@ -108,10 +108,10 @@ export class ZooKeeperSession {
 
   async #open(server: ServerAddress): Promise<ZooKeeperConnection> {
     const before = this.#current;
-    // Up to half of the session timeout may have passed. All servers are tried in a third of it, before the session is over.
+    // Up to half of the session timeout may have passed. So all servers together get a third of it, and are tried before the session is over.
     const within = Math.max(250, this.timeout / (3 * this.#settings.servers.length));
-    // A server that has not applied what this process has seen closes the connection. But if the session is in doubt, so are all its
-    // holds, and the server may have lost its data for good. Then it only has to say whether the session exists.
+    // A server that has not applied `last` closes the connection. But if the session is in doubt, its holds are lost, and the servers may have
+    // lost their data for good. Then 0 is sent: any server may say whether the session exists.
     const last = before && this.#settings.clock.now() < before.sureUntil ? before.lastZxid : 0n;
     const opened = await open(server, before?.welcome ?? NEW_SESSION, last, this.#settings, within, this.#over.signal);
     this.#current = opened;
@@ -120,7 +120,7 @@ export class ZooKeeperSession {
     return opened;
   }
 
-  /** While no server is reached, none can say that the session is over. So it is in doubt when it may be. */
+  /** While no server is reached, none can say that the session is over. So the session is in doubt from when it may be over. */
   #doubtLater({ session, sureUntil }: ZooKeeperConnection): void {
     const remaining = Math.max(0, sureUntil - this.#settings.clock.now());
     this.#cancelDoubt = this.#settings.clock.after(remaining, () => this.#owner.doubtful(session), true);
@@ -137,7 +137,7 @@ export class ZooKeeperSession {
     await this.#sleeper.sleep(backOff(ROUNDS, rounds, this.#settings.clock.random()), true);
   }
 
-  /** Ends the session, so that its nodes are removed at once. If no server is reached, they are removed when it expires. */
+  /** Ends the session, so that its nodes are removed at once. If no server is reached, the nodes are removed when the session expires. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
