@@ -5,7 +5,7 @@ import { UsageError } from './exit.ts';
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** What follows its name: `<key>`, `[prefix]`. */
+  /** The arguments after its name: `<key>`, `[prefix]`. */
   readonly takes: readonly string[];
   readonly options: ParseArgsOptionsConfig;
   readonly help: string;
@@ -16,7 +16,7 @@ export interface Command {
 interface Input<O extends ParseArgsOptionsConfig> {
   readonly values: ReturnType<typeof parseArgs<{ options: O }>>['values'];
   readonly positionals: readonly string[];
-  /** What follows the `--`. */
+  /** The words after the `--`. */
   readonly rest: readonly string[];
 }
 

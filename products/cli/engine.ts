@@ -11,9 +11,9 @@ import type { Interruption } from './interruption.ts';
 const ADVICE = 'say where the locks are, with HOLDFAST_URL or --url, as in --url file:/var/lock/jobs.db';
 
 /**
- * Where programs keep their state, apart from the user's own files. Never a path that depends on the current folder: two jobs in
- * two folders would not see each other's locks.
- * @param recorded the home of this user in the system's own records
+ * The folder where programs keep their state, apart from the user's own files. The path never depends on the current folder: two
+ * jobs in two folders would not see each other's locks.
+ * @param recorded gives the home of this user in the system's records
  * @throws UsageError if this user has no home
  */
 export function stateFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, recorded: () => string): string {
@@ -27,7 +27,7 @@ export function stateFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, r
   return join(home, '.local', 'state', 'holdfast');
 }
 
-/** Containers and cron start programs with an empty HOME, or with none. */
+/** The user's home. Containers and cron start programs with an empty HOME, or with none. */
 function homeOf({ HOME: named }: NodeJS.ProcessEnv, recorded: () => string): string {
   if (named && isAbsolute(named)) return named;
   const found = absoluteOf(recorded);
@@ -37,7 +37,7 @@ function homeOf({ HOME: named }: NodeJS.ProcessEnv, recorded: () => string): str
   );
 }
 
-/** An id without an entry in the records, as containers have it, is an error of the system. */
+/** In containers the records may have no entry for the user. Then `recorded` throws. */
 function absoluteOf(recorded: () => string): string | undefined {
   try {
     const home = recorded();
@@ -48,7 +48,7 @@ function absoluteOf(recorded: () => string): string | undefined {
 }
 
 /**
- * That folder, made if it is missing, for this user alone.
+ * Gives the state folder. If it is missing, makes it for this user alone.
  * @throws ExitError 69 if it cannot be made
  */
 function ownFolder(): string {
@@ -66,13 +66,13 @@ function ownFolder(): string {
 
 export const URL_OPTION = { url: { type: 'string', short: 'u' } } as const;
 
-/** How long an engine is asked that does not answer, where no `--wait` says so: as long as a waiter outlives it. ms. */
+/** How long we ask an engine that does not answer, without a `--wait`, ms: as long as a waiter does. */
 export const ANSWER_TIMEOUT_MS = 10_000;
 
 export const open = async ({ url }: EngineAddress, defaults?: LocksDefaults): Promise<Locks> => connect(url, defaults);
 
 /**
- * The same where the engine may not be there yet: all that begins with the machines begins at once.
+ * Opens the locks of an engine that may not be there yet: when machines start, all their programs start at once.
  * @returns undefined if a signal ended the wait
  */
 export async function openWithin(
@@ -105,7 +105,7 @@ export function addressOf(flag: string | undefined): EngineAddress {
       'memory: keeps locks in one process, where no other process sees them; use a file or a server',
     );
   if (url !== undefined && url !== '') return { url, from: flag === undefined ? 'the environment' : 'the flag' };
-  // Only this folder is made here: that of a file that the user names must exist.
+  // We make only this folder. If the user names a file, its folder must exist.
   return { url: urlOfFile(join(ownFolder(), 'locks.db')), from: 'nobody' };
 }
 
@@ -115,5 +115,5 @@ const SAID = {
   nobody: 'the default: neither --url nor HOLDFAST_URL is set',
 } as const satisfies Record<EngineAddress['from'], string>;
 
-/** For an answer that says *nothing*: it may be about another engine than the reader thinks of. */
+/** Names the engine in answers such as *nothing found*: the reader may think of another engine. */
 export const sourceOf = ({ url, from }: EngineAddress): string => `${visible(redacted(url))} (${SAID[from]})`;

@@ -1,6 +1,6 @@
 import { isLockError, type LockErrorCode } from '../../src/core/index.ts';
 
-/** Exit codes, by the names of sysexits.h where it has one. */
+/** Exit codes, with their names in sysexits.h if they have one. */
 export const EXIT = {
   OK: 0,
   /** The answer is no: nothing was evicted, or something endangers the locks. */
@@ -14,10 +14,10 @@ export const EXIT = {
   IO: 74,
   /** The lock was not obtained: try again later. */
   TEMPFAIL: 75,
-  /** The codes that shells use. */
+  /** As in shells: the command is no program, or not there. */
   NOT_EXECUTABLE: 126,
   NOT_FOUND: 127,
-  /** Like a process that SIGPIPE ended: nobody reads the output. */
+  /** The code of a process that SIGPIPE ended: nobody reads the output. */
   UNREAD: 141,
 } as const;
 
@@ -68,7 +68,7 @@ export const FLAGS = [
 
 const OPTION = new RegExp(`(?<![-\\w.])(${FLAGS.join('|')})(?:: (?:'([^']*)'|(true)|(\\d+))|(?= is ))`, 'g');
 
-/** Says in flags what the library says in options: `wait: '5m'` is `--wait 5m` here. */
+/** Writes the options in a message of the library as flags: `wait: '5m'` becomes `--wait 5m`. */
 const inFlags = (message: string): string =>
   message
     .replaceAll(OPTION, (_all, name: string, text?: string, _true?: string, number?: string) => {
@@ -81,7 +81,7 @@ const inFlags = (message: string): string =>
 /** An error in one line, in the words of the command line. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error);
-  // Node goes on to explain how to pass arguments that begin with a dash.
+  // The next sentences explain how to pass arguments that begin with a dash.
   const first = isParseError(error) ? message.split(/\.(?:\s|$)/)[0]! : message;
   return inFlags(first).replaceAll(/\s*\n\s*/g, ' ');
 }

@@ -26,7 +26,7 @@ export class Interruption implements Disposable {
     for (const name of notIgnored(NAMES)) process.on(name, this.#onEvent);
   }
 
-  /** Aborted by the first signal; while a command runs, only after its end. */
+  /** The first ^C or similar aborts it; while a command runs, only after the command's end. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
@@ -37,8 +37,8 @@ export class Interruption implements Disposable {
   }
 
   /**
-   * The exit code of an end that needs no message: that of the command, or that of the signal that ended the wait.
-   * @throws the error itself, if it is another
+   * The exit code after an error that needs no message: the code of the command, or of the signal that ended the wait.
+   * @throws any other error
    */
   exitCodeAfter(error: unknown): number {
     if (error instanceof ExitError) return error.exitCode;
@@ -46,7 +46,7 @@ export class Interruption implements Disposable {
     throw error;
   }
 
-  /** Signals are the command's own to handle while it runs (child/signals.ts). */
+  /** While the command runs, signals are passed to it (child/supervise.ts), and do not abort `signal`. */
   async during<T>(command: () => Promise<T>): Promise<T> {
     this.#running = true;
     try {
@@ -70,13 +70,13 @@ export class Interruption implements Disposable {
   }
 }
 
-/** Reports an engine that cannot be asked and is asked again. It reports the same trouble once. */
+/** Reports that the engine did not answer and that we ask again. It reports the same trouble once. */
 export class Trouble implements Disposable {
   readonly #channel: string | undefined;
   #reported: string | undefined;
   readonly #onEvent = (event: unknown): void => this.report((event as { readonly error?: unknown }).error);
 
-  /** @param channel of the events that report the trouble, if any do */
+  /** @param channel has the events that report the trouble, if there are any */
   constructor(channel?: `holdfast:${string}`) {
     this.#channel = channel;
     if (channel) subscribe(channel, this.#onEvent);

@@ -41,7 +41,7 @@ postgres://db/app, etcd://h1,h2,h3. Other users of the machine can see a passwor
   holdfast --version`;
 }
 
-/** The package is two folders up from here, in the sources and in the build. */
+/** `package.json` is two folders up, in the sources and in the build. */
 function version(): string {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   return `holdfast ${version}, Node.js ${process.version}`;
@@ -68,15 +68,15 @@ function print(text: string): number {
 
 keepIgnoring();
 
-// At every start Node 22 warns that its SQLite is experimental, which does not help the user of a command. That an output could not be
-// kept is told by the command itself.
+// At every start Node 22 warns that its SQLite is experimental, which does not help the user of a command. HoldfastUnkeptWarning: the
+// command itself reports an output that was not kept.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
   if (/SQLite is an experimental/.test(String(warning)) || rest[0] === 'HoldfastUnkeptWarning') return;
   Reflect.apply(emitWarning, process, [warning, ...rest]);
 };
 
-// The reader has closed the pipe, as `| head` does. Any other failure, a full disk for example, is an error.
+// EPIPE: the reader has closed the pipe, as `| head` does. Any other failure, a full disk for example, is an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.UNREAD);
   complain(`the output could not be written: ${error.message}`);

@@ -40,7 +40,7 @@ export function memoText({ state, attempts, token, since, remaining }: MemoSight
   return `memo: ${[state, ...facts.filter(Boolean)].join(', ')}`;
 }
 
-/** The state of a memo for JSON: one line, beside those of the holders and waiters. */
+/** The state of a memo as a line of JSON, beside the lines of holders and waiters. */
 export function memoRecord(key: string, { state: memo, attempts, token, since, remaining }: MemoSight): string {
   return JSON.stringify({ key, memo, attempts, token: tokenText(token), since: ms(since), remaining: ms(remaining) });
 }
@@ -50,7 +50,7 @@ const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.r
 
 const all = ({ holders, waiters }: KeyQueueView): QueueEntry[] => [...holders, ...waiters];
 
-/** Instead of a table without rows. */
+/** The text in place of a table without rows. */
 export function nobody(prefix: string, address: EngineAddress): string {
   const keys = prefix && ` whose key begins with ${visible(JSON.stringify(prefix))}`;
   return `Nobody holds or waits for anything${keys} in ${sourceOf(address)}.`;
@@ -59,7 +59,7 @@ export function nobody(prefix: string, address: EngineAddress): string {
 /** The time since the first holder of a key asked for it, ms; undefined where the engine does not keep that. */
 const ageOf = ({ holders: [first] }: KeyQueueView): number | undefined => first?.since;
 
-/** The oldest holds first; then those of unknown age, and keys without a holder. */
+/** The oldest holds first; then holds of unknown age, and keys without a holder. */
 export const byAge = (a: KeyQueueView, b: KeyQueueView): number => (ageOf(b) ?? -1) - (ageOf(a) ?? -1);
 
 export function overview(views: readonly KeyQueueView[], width?: number): string[] {
@@ -90,7 +90,7 @@ const tokenOf = (holder: QueueEntry | undefined): string => (holder && isExclusi
 export const records = (views: readonly KeyQueueView[]): string[] =>
   views.flatMap(all).map((entry) => JSON.stringify(recordOf(entry)));
 
-/** An entry for JSON: tokens are text, since they may be larger than a number can be; null stands for no end. */
+/** An entry for JSON. Tokens are text, since they may be larger than a number can be. null: no end, or not known. */
 export function recordOf(entry: QueueEntry): object {
   const { key, held, position, token, label, since, remaining } = entry;
   const told = { key, held, position, as: asOf(entry), token: `${token}`, label };

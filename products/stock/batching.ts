@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers';
 import type { Reply, Step } from './cell.ts';
 
 /**
- * An act that many callers ask for at the same time. Callers that ask while one is under way share the next one, so it begins after each of them
- * asked, and many cost no more than one. Only callers with the same argument share.
+ * An act that many callers ask for at the same time. Callers that ask while an act runs share the next act. So it begins after each
+ * of them asked, and many callers cost no more than one. Only callers with the same argument share an act.
  */
 export class Shared<T, A = void> {
   readonly #act: (argument: A) => Promise<T>;
@@ -36,12 +36,12 @@ interface Batch {
 }
 
 /**
- * Orders that come for one cell in one turn of the event loop go to it in one step, in the order in which they came. For the engine,
- * one more order in a step costs much less than one more step. No order waits for others to come.
+ * Puts all orders that come for one cell in one turn of the event loop into one step, in the order in which they came. For the engine,
+ * one more order in a step costs much less than one more step. No order waits for later turns.
  */
 export class StepBatcher {
   readonly #act: (cell: number, steps: readonly Step[]) => Promise<readonly Reply[]>;
-  /** Those that have not left yet, by cell. */
+  /** By cell: the batch that is not sent yet. */
   readonly #gathering = new Map<number, Batch>();
 
   constructor(act: (cell: number, steps: readonly Step[]) => Promise<readonly Reply[]>) {

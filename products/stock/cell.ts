@@ -5,19 +5,19 @@ export interface Cell {
   readonly free: number;
   readonly reserved: number;
   readonly sold: number;
-  /** All units that ever were put in here from outside, moved in from other cells, or moved out to them. */
+  /** All units that ever were put in from outside (`put`), moved in from other cells (`in`), or moved out to them (`out`). */
   readonly put: number;
   readonly in: number;
   readonly out: number;
-  /** Every move and every return raises it, and nothing else does. The same value twice means that no unit came meanwhile. */
+  /** Raised only when units are put in, moved or given back. If two reads find the same value, no unit came between them. */
   readonly generation: number;
   /** The highest fencing token seen, as digits; '' before the first. */
   readonly fence: string;
-  /** The number of the last move out of here. */
+  /** The number of the last move out of this cell. */
   readonly seq: number;
-  /** The journal: moves out of here that nobody has cleared, by the cell that they go to. At most one for each cell. */
+  /** The journal: moves out of this cell that are not cleared yet, by target cell. At most one per target. */
   readonly moves: Readonly<Record<string, Move>>;
-  /** The last move that arrived, by the cell that it came from. A move that is not newer has arrived already. */
+  /** By source cell: the number of the last move that arrived. Moves up to this number have arrived. */
   readonly seen: Readonly<Record<string, number>>;
 }
 
@@ -29,14 +29,14 @@ export interface Move {
 /** `put`: units from outside. They are written down so that a repeated restock counts once. */
 export type Status = 'reserved' | 'sold' | 'cancelled' | 'expired' | 'put';
 
-/** What became of one request. It is kept as long as the product, since a request may be repeated at any time. */
+/** The state of one request. It is kept as long as the product, because a request may be repeated at any time. */
 export interface Entry {
   readonly id: string;
-  /** '' where the order names no buyer. */
+  /** '' if the order names no buyer. */
   readonly buyer: string;
   readonly units: number;
   readonly status: Status;
-  /** When the reservation runs out, ms by the engine's clock; 0 where there is none. */
+  /** When the reservation runs out, ms by the engine's clock; 0 if nothing is reserved. */
   readonly until: number;
 }
 
@@ -58,11 +58,11 @@ export const EMPTY: Cell = {
 /** The number of the reserve, which is a cell like the others. Segments count from 0. */
 export const RESERVE = -1;
 
-/** Whether a cell's own books are right. This holds at every moment, also while units move between other cells. */
+/** Whether the counts of a cell fit together. They must fit at every moment, also while units move between other cells. */
 export const isBalanced = ({ put, in: moved, out, free, reserved, sold }: Cell): boolean =>
   put + moved - out === free + reserved + sold && free >= 0 && reserved >= 0;
 
-/** What can be asked of a cell. All but `send` may be repeated with the same values. */
+/** The steps on a cell. Every step except `send` may be repeated with the same values. */
 export type Step =
   /** Makes the cell if it is missing, and raises its epoch. */
   | { readonly op: 'open'; readonly epoch: number }
@@ -70,12 +70,12 @@ export type Step =
   | { readonly op: 'put'; readonly epoch: number; readonly id: string; readonly units: number }
   | Take
   | { readonly op: 'settle'; readonly id: string; readonly to: 'sold' | 'cancelled'; readonly token: string }
-  /** What is known of a request, and how many units a buyer has. */
+  /** Reads a request, and how many units the buyer has in this cell. */
   | { readonly op: 'find'; readonly id: string; readonly buyer: string }
-  /** Moves up to `units` free units from here into the journal, unless a move to that cell is under way. */
+  /** Moves up to `units` free units of this cell into the journal, unless a move to the same target is there. */
   | { readonly op: 'send'; readonly to: number; readonly units: number }
   | { readonly op: 'receive'; readonly from: number; readonly seq: number; readonly units: number }
-  /** The move has arrived: removes it from the journal. */
+  /** Removes a move from the journal, because it has arrived. */
   | { readonly op: 'clear'; readonly to: number; readonly seq: number }
   | { readonly op: 'look' }
   /** For audits: adds up a portion of the requests, from the first one or from the `next` of the last portion. */
@@ -91,7 +91,7 @@ export interface Take {
   readonly ttl: number;
   /** The most that a buyer may have; 0: no limit. */
   readonly limit: number;
-  /** What the buyer has in other cells. */
+  /** How many units the buyer has in other cells. */
   readonly already: number;
   /** Fencing token as digits; '' without a lock. */
   readonly token: string;
@@ -99,11 +99,11 @@ export interface Take {
 
 export interface Reply {
   /**
-   * `done`; or a status, which the request has already; or why it was refused: a `stale` epoch, a `fenced` token, a `reused` id,
+   * `done`; or the status that the request has already; or why the step was refused: a `stale` epoch, a `fenced` token, a `reused` id,
    * above the `limit`, too few units (`empty`), an `unknown` request, a `busy` move, a `missing` cell.
    */
   readonly is: 'done' | Status | 'stale' | 'fenced' | 'reused' | 'limit' | 'empty' | 'unknown' | 'busy' | 'missing';
-  /** The units of the request, its buyer, and when it runs out. */
+  /** The units of the request, the buyer, and when the reservation runs out, ms. */
   readonly units?: number;
   readonly buyer?: string;
   readonly until?: number;
@@ -114,17 +114,17 @@ export interface Reply {
   /** The number of the move. */
   readonly seq?: number;
   readonly cell?: Cell;
-  /** Units of a portion of requests. */
+  /** Sums of units in a portion of requests. */
   readonly reserved?: number;
   readonly sold?: number;
-  /** Where the next portion begins; there is none after the last one. */
+  /** Where the next portion begins; undefined after the last portion. */
   readonly next?: string;
-  /** How many requests the portion has, and how many the cell has. Only where a portion may show one twice. */
+  /** How many requests the portion has, and how many the cell has. Only from stores that may show a request twice. */
   readonly counted?: number;
   readonly requests?: number;
 }
 
-/** What steps name, so that a store reads only that. */
+/** What the steps name: a store reads only these requests and buyers. */
 export function readsOf(steps: readonly Step[]): {
   ids: string[];
   buyers: string[];

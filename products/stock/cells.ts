@@ -31,11 +31,11 @@ export const levelsOf = (look: Look): Levels => ({
   sold: total(look, 'sold'),
 });
 
-/** Whether no unit moved or came back between two looks: then the first shows how all cells were at one moment between them. */
+/** Whether no unit moved, was put in or came back between two looks. Then only orders and confirmations changed the cells. */
 export const isUnmoved = (first: Look, second: Look): boolean =>
   first.size === second.size && [...first].every(([i, { generation }]) => second.get(i)?.generation === generation);
 
-/** Where units for `home` should come from: itself, the reserve, or the segment that has most. Undefined when all are empty. */
+/** The cell from which `home` should get units: itself, the reserve, or the segment with the most units. Undefined if all are empty. */
 export function sourceFor(look: Look, home: number, units: number): number | undefined {
   if ((look.get(home)?.free ?? 0) >= units) return home;
   if ((look.get(RESERVE)?.free ?? 0) > 0) return RESERVE;
@@ -43,10 +43,10 @@ export function sourceFor(look: Look, home: number, units: number): number | und
   return richest?.[0];
 }
 
-/** The cells of one product, of all products that ever had its name. */
+/** The cells of one product. Other products that had the same name have other cells. */
 export class Cells {
   readonly store: StockStore;
-  /** Its name, encoded. */
+  /** The encoded name of the product. */
   readonly product: string;
   readonly #looks = new Shared((count: number) => this.#look(count));
   #address: string | undefined;
@@ -56,13 +56,13 @@ export class Cells {
     this.product = product;
   }
 
-  /** For people. */
+  /** The name for messages. */
   get name(): string {
     return decodeURIComponent(this.product);
   }
 
   /**
-   * Sets which product of this name is meant. It is called before all other methods.
+   * Sets which product of this name is meant. Call it before all other methods.
    * @returns false if another product of this name was set before
    */
   bind(identity: string): boolean {
@@ -71,7 +71,7 @@ export class Cells {
     return this.#address === address;
   }
 
-  /** @throws StockError `STOCK_UNKNOWN` when the cell is gone: the engine lost its data, or the product was removed */
+  /** @throws StockError `STOCK_UNKNOWN` if the cell is gone: the engine lost its data, or the product was removed */
   async step(cell: number, steps: readonly Step[]): Promise<readonly Reply[]> {
     const replies = await this.store.step(this.#address!, cell, steps);
     if (replies.some(({ is }) => is === 'missing')) {
@@ -85,12 +85,12 @@ export class Cells {
     return replies;
   }
 
-  /** Reads all cells, once for all callers that ask together. Only those that know of the same number of cells share a look. */
+  /** Reads all cells, once for all callers that ask together. Only callers with the same `count` share a look. */
   look(count: number): Promise<Look> {
     return this.#looks.ask(count);
   }
 
-  /** Forgets everything in them, some of it at a time. */
+  /** Removes all cells and their requests, a part at a time. */
   async clear(count: number): Promise<void> {
     for (let cell = RESERVE; cell < count; cell++) while (!(await this.store.clear(this.#address!, cell)));
   }
@@ -103,15 +103,15 @@ export class Cells {
     return new Map(cells);
   }
 
-  /** The second and third step of a move. Anyone may repeat them, at any time. @returns what `also` replied at the target */
+  /** The second and third step of a move. Any process may repeat them at any time. @returns the replies to `also` at the target */
   async finish({ from, to, seq, units }: Transit, also: readonly Step[] = []): Promise<readonly Reply[]> {
     const [, ...replies] = await this.step(to, [{ op: 'receive', from, seq, units }, ...also]);
-    // It has arrived. If its entry stays in the journal, the next move between the two clears it.
+    // The units have arrived. If their entry stays in the journal, the next move between the two cells clears it.
     await this.step(from, [{ op: 'clear', to, seq }]).catch(() => {});
     return replies;
   }
 
-  /** One move. @returns what `also` replied at the target, if anything moved */
+  /** One move. @returns the replies to `also` at the target; none if nothing moved */
   async move(from: number, to: number, units: number, also: readonly Step[] = []): Promise<readonly Reply[]> {
     const [sent] = await this.step(from, [{ op: 'send', to, units }]);
     if (sent?.seq === undefined) return [];
@@ -119,19 +119,19 @@ export class Cells {
   }
 }
 
-/** Where every unit is that was ever put in. */
+/** Where all units are. */
 export interface Audit extends Omit<Levels, 'segments'> {
-  /** Units that were ever put in. */
+  /** All units that were ever put in. */
   readonly put: number;
-  /** Units that can be bought, over all segments. */
+  /** Free units in all segments. */
   readonly segments: number;
   /** Units on the way between two cells: in the journal of one, and not yet in the other. */
   readonly transit: number;
-  /** segments + reserve + transit + reserved + sold = put, each cell's own books are right, and the requests add up to them. */
+  /** Whether segments + reserve + transit + reserved + sold = put, and each cell's counts fit together and fit its requests. */
   readonly right: boolean;
 }
 
-/** How often to read again: while units move, a reader may see one twice, or not at all. */
+/** How often to read again: while units move, a reader may see a unit twice, or not at all. */
 const MAX_ATTEMPTS = 20;
 
 export async function auditOf(cells: Cells, count: number): Promise<Audit> {
@@ -142,7 +142,7 @@ export async function auditOf(cells: Cells, count: number): Promise<Audit> {
   throw errorOf('STOCK_BUSY', cells.name, ': units keep moving; audit it when it is quieter');
 }
 
-/** Each cell, and whether its requests add up to it. Undefined where a cell changes again and again while its requests are read. */
+/** All cells, and whether their counts fit their requests. Undefined if a cell changes each time while its requests are read. */
 async function tallyAll(cells: Cells, count: number): Promise<{ look: Look; agree: boolean } | undefined> {
   const look = new Map<number, Cell>();
   let agree = true;
@@ -157,7 +157,7 @@ async function tallyAll(cells: Cells, count: number): Promise<{ look: Look; agre
   return { look, agree };
 }
 
-/** What all requests of a cell add up to, portion by portion. Undefined where any of them changed meanwhile. */
+/** The sums of all requests of a cell, read in portions. Undefined if a request changed meanwhile. */
 async function tallyOf(
   cells: Cells,
   i: number,
@@ -178,7 +178,7 @@ async function tallyOf(
   }
 }
 
-/** A take raises one of the counts of units. What lowers a count raises another one, or the generation. */
+/** A take raises `sold` or `reserved`. A step that lowers one of them raises the other, or the generation. */
 const isAsItWas = (before: Cell, after: Cell): boolean =>
   before.sold === after.sold && before.reserved === after.reserved && before.generation === after.generation;
 

@@ -7,7 +7,7 @@ export type StockErrorCode =
   | 'STOCK_UNKNOWN'
   /** There is a product of that name. */
   | 'STOCK_EXISTS'
-  /** Not so many units are left; `final` says whether that can still change. */
+  /** Too few units are left; `final`: this cannot change any more. */
   | 'STOCK_SOLD_OUT'
   /** The buyer would have more than the product's limit. */
   | 'STOCK_LIMIT'
@@ -17,7 +17,7 @@ export type StockErrorCode =
   | 'STOCK_EXPIRED'
   /** The reservation was cancelled; its units went back. */
   | 'STOCK_CANCELLED'
-  /** It is sold, and cannot be cancelled. */
+  /** The reservation is sold, and cannot be cancelled. */
   | 'STOCK_CONFIRMED'
   /** Restocking was closed. */
   | 'STOCK_CLOSED'
@@ -26,11 +26,11 @@ export type StockErrorCode =
   /** A bad name, number or option. */
   | 'STOCK_INVALID';
 
-/** Seen by every copy of the package, where `instanceof` sees only its own. */
+/** All copies of the package share it, but `instanceof` knows only its own copy. */
 const BRAND = Symbol.for('holdfast.StockError');
 
 /**
- * A refusal: nothing was changed. After any other error (the engine's own, or a LockError) nobody knows that: ask again with the same
+ * A refusal: nothing was changed. After any other error (of the engine, or a LockError) that is unknown: repeat the call with the same
  * request id.
  * @example
  * await phones.take({ units: 3 }).catch((error) => {
@@ -43,10 +43,10 @@ export class StockError extends Error {
   override readonly name = 'StockError';
   /** Why, for programs to compare. */
   readonly code: StockErrorCode;
-  // Only declared: what does not apply is missing in what is printed, as in the types.
-  /** The product that it is about, if it is about one. */
+  // Only declared, so that a field that does not apply is missing, and not printed as undefined.
+  /** The product, if the error is about one. */
   declare readonly product?: string;
-  /** With `STOCK_SOLD_OUT`: nothing is reserved and restocking is closed, so it stays so. */
+  /** With `STOCK_SOLD_OUT`: whether nothing is reserved and restocking is closed, so it stays sold out. */
   declare readonly final?: boolean;
 
   constructor(
@@ -66,7 +66,7 @@ export class StockError extends Error {
 }
 
 /**
- * Whether `error` is of stock, of `code` if given; true across copies of the package.
+ * Whether `error` is a `StockError`, of `code` if given, from any copy of the package.
  * @example
  * await phones.take().catch((error) => {
  *   if (!isStockError(error, 'STOCK_SOLD_OUT')) throw error;
@@ -82,7 +82,7 @@ export function isStockError(error: unknown, code?: StockErrorCode): error is St
   );
 }
 
-/** @param rest of the message, behind the name of the product */
+/** @param rest the message after the name of the product */
 export const errorOf = (code: StockErrorCode, product: string, rest: string, final?: boolean): StockError =>
   new StockError(code, `${JSON.stringify(product)}${rest}`, { product, final });
 
@@ -97,7 +97,7 @@ const REFUSALS: Readonly<Partial<Record<Reply['is'], readonly [StockErrorCode, s
   busy: ['STOCK_BUSY', 'units keep moving; nothing was taken'],
 };
 
-/** Why a cell refused. */
+/** The error for a refusal of a cell. */
 export function refusal({ is }: Reply, product: string): Error {
   if (is === 'fenced') {
     const message = `stock of ${JSON.stringify(product)} refuses the token: a newer holder of the segment's lock was seen. Stop`;

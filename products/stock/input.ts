@@ -11,9 +11,9 @@ import { StockError } from './errors.ts';
 
 /** What one buyer wants. */
 export interface Order {
-  /** How many; all or none. Default 1. */
+  /** How many units: all or none. Default 1. */
   readonly units?: number;
-  /** The name of the buyer. It chooses the segment, and the limit is for each buyer. */
+  /** The name of the buyer. It decides the segment, and the limit is for each buyer. */
   readonly buyer?: string;
   /** The id of the order. If a buyer sends several orders with the same id, only the first counts. Default: a new id, so the order is never a repeat. */
   readonly request?: string;
@@ -21,7 +21,7 @@ export interface Order {
 
 /** An order that holds units back for a while. */
 export interface ReserveOrder extends Order {
-  /** After so long the units come back by themselves. Default 10 minutes, by the engine's clock. */
+  /** After this time the reservation expires, and the units come back. Default 10 minutes, by the engine's clock. */
   readonly ttl?: Duration;
 }
 
@@ -34,7 +34,7 @@ export interface SellOrder extends ReserveOrder {
 }
 
 /**
- * Units that are held back.
+ * Units that are reserved or sold.
  * @example
  * const kept = await phones.reserve({ buyer: 'li', ttl: '10m' });
  * const paid = await pay(kept.units);
@@ -43,37 +43,37 @@ export interface SellOrder extends ReserveOrder {
 export interface Reserved {
   /** Names the reservation and its segment, for `confirm` and `cancel` in any process. */
   readonly ref: string;
-  /** How many. */
+  /** How many units. */
   readonly units: number;
-  /** The number of its segment, from 0. */
+  /** The number of the segment, from 0. */
   readonly segment: number;
-  /** ms until it runs out, counted from the answer; 0 once it is sold. */
+  /** ms until the reservation expires, counted from the answer; 0 if the units are sold. */
   readonly remaining: number;
-  /** The request was done before, so this one changed nothing. */
+  /** The request was done before, so this call changed nothing. */
   readonly repeated: boolean;
 }
 
 /** What the business logic gets, under the lock of a segment. */
 export interface Sale extends Reserved {
-  /** The fencing token of the segment. Write it with what you write, and refuse older tokens there. */
+  /** The fencing token of the segment. Store it with your data, and refuse writes with older tokens there. */
   readonly token: bigint;
-  /** Aborted when the lock is lost: stop. */
+  /** Aborted when the lock is lost: then stop. */
   readonly signal: AbortSignal;
 }
 
 /** Units that were sold. */
 export interface Sold<T> extends Reserved {
-  /** What the business logic returned; undefined when the sale was done before. */
+  /** What the business logic returned; undefined if the sale was done before. */
   readonly result?: T;
 }
 
 /** How many units there are, and where. */
 export interface Levels {
-  /** Units that are kept back, to be moved where they are needed. */
+  /** Free units that are kept back, to be moved into segments that need them. */
   readonly reserve: number;
-  /** Units that can be bought, segment by segment. */
+  /** Free units of each segment. */
   readonly segments: readonly number[];
-  /** Units that are kept for buyers. */
+  /** Units that are reserved for buyers. */
   readonly reserved: number;
   /** Units that are sold. */
   readonly sold: number;
@@ -89,14 +89,14 @@ export interface CheckedOrder {
   /** The name that decides which segment serves the order; undefined: the segments take turns. */
   readonly routed: string | undefined;
   readonly ttl: number;
-  /** When it was made, by the machine's clock. ms. */
+  /** When the order was made, ms of the machine's clock. */
   readonly came: number;
 }
 
 /** @internal */
 export const ORDER: readonly string[] = ['units', 'buyer', 'request'];
 
-/** How long the units are reserved, ms. Null is no duration, and does not mean the default. */
+/** How long the units are reserved, ms. A `ttl` of null is refused, and does not mean the default. */
 export const ttlOf = ({ ttl = '10m' }: ReserveOrder): number => checkDuration(ttl, 'ttl');
 
 /** Checks an order and encodes its names. @param ttl ms; 0: sold at once */
@@ -116,7 +116,7 @@ export function checkedOrder({ units = 1, buyer, request }: Order, ttl: number):
 
 /** Longest name of a product, buyer or request, in bytes of UTF-8. Encoded, it still fits into an index of every engine. */
 const MAX_NAME_BYTES = 128;
-/** A sum of so many stays exact in a double, and in the JSON that Lua writes. */
+/** Sums of so many units stay exact in a double, and in the JSON that Lua writes. */
 export const MAX_UNITS = 1_000_000_000;
 export const MAX_SEGMENTS = 1_000;
 
@@ -134,7 +134,7 @@ export function checkName(value: unknown, what: string): string {
   return encodeURIComponent(value);
 }
 
-/** What the checks of locks refuse, as an error of stock. */
+/** Runs a check of locks. What it refuses is thrown as an error of stock. */
 function asStockError<T>(check: () => T): T {
   try {
     return check();
@@ -156,7 +156,7 @@ export function checkDuration(value: Duration, what: string): number {
   return asStockError(() => Math.ceil(milliseconds(value, what, { min: 1, max: MAX_DURATION_MS })));
 }
 
-/** So that a misspelt option, or one that is null by mistake, is not silently without effect. */
+/** Refuses unknown options and null: otherwise a misspelt option would silently have no effect. */
 export function checkOptions(options: object, known: readonly string[], of: string): void {
   if (typeof options !== 'object' || options === null) throw invalid(`${of} takes an object of options`);
   for (const [name, value] of Object.entries(options)) {

@@ -10,7 +10,7 @@ const RESTLESS = ': others resize or close it again and again; try once more whe
 
 type Next = NonNullable<Layout['next']>;
 
-/** The layout after its `next`. */
+/** The layout after the change `next`. */
 export function afterNext({ next, ...layout }: Layout): Layout {
   if (!next) return layout;
   return {
@@ -23,14 +23,14 @@ export function afterNext({ next, ...layout }: Layout): Layout {
   };
 }
 
-/** Spreads 32 bits: the finalizer of MurmurHash3, Austin Appleby, 2011. */
+/** Mixes 32 bits: the finalizer of MurmurHash3, Austin Appleby, 2011. */
 function mix(bits: number): number {
   let mix = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35);
   return (mix ^ (mix >>> 16)) >>> 0;
 }
 
-/** 32 bits, the same in every process and on every machine: FNV-1a, by Fowler, Noll and Vo. The text is ASCII. */
+/** A hash of 32 bits, the same in every process and on every machine: FNV-1a, by Fowler, Noll and Vo. The text is ASCII. */
 function digest(text: string): number {
   let bits = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);
@@ -42,8 +42,8 @@ const STEP = 0x9e3779b9;
 
 /**
  * A number below `size` for a name. Names are spread evenly; when `size` grows by one, only one name in `size` moves.
- * Jump consistent hash: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014. With arithmetic of 32 bits,
- * since every sale needs it.
+ * Jump consistent hash: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014. Every sale calls this function,
+ * so it uses fast arithmetic of 32 bits.
  */
 export function homeOf(name: string, size: number): number {
   let seed = digest(name);
@@ -56,7 +56,7 @@ export function homeOf(name: string, size: number): number {
   return home;
 }
 
-/** The segments of a name under earlier numbers of segments. What it had is still there. */
+/** The segments of a name under earlier numbers of segments. They still have the buyer's earlier requests. */
 export function formerHomes(name: string, sizes: readonly number[]): number[] {
   const homes = new Set(sizes.map((size) => homeOf(name, size)));
   homes.delete(homeOf(name, sizes.at(-1)!));
@@ -72,8 +72,8 @@ export function spread(units: number, size: number, reserve: number): { reserve:
 }
 
 /**
- * The layout of one product, as this process knows it. A change is written down first (`next`). Then every cell gets the new epoch,
- * so that nobody sells by the old layout any more. Only then the change holds. A process that finds a change half done finishes it.
+ * The layout of one product, as this process knows it. First a change is stored as `next`. Then every cell gets the new epoch, so that
+ * no process sells by the old layout any more. Only then the new layout is stored. A process that reads an unfinished change finishes it.
  */
 export class LayoutCache {
   readonly #cells: Cells;
@@ -89,12 +89,12 @@ export class LayoutCache {
     return this.#known;
   }
 
-  /** Reads the layout, once for all callers that ask together. @throws StockError `STOCK_UNKNOWN` when the product is gone */
+  /** Reads the layout, once for all callers that ask together. @throws StockError `STOCK_UNKNOWN` if the product is gone */
   reread(): Promise<Layout> {
     return this.#rereads.ask();
   }
 
-  /** The layout that was read last. @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
+  /** The last layout, read if there is none. @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
   async get(): Promise<Layout> {
     return this.#known ?? this.read();
   }
@@ -106,7 +106,7 @@ export class LayoutCache {
       const layout = await store.layout(product);
       const why = this.#whyGone(layout);
       if (why || !layout) {
-        if (begun) await this.#cells.clear(begun.cells); // we may have made cells again that a removal had cleared
+        if (begun) await this.#cells.clear(begun.cells); // this call may have made cells again after a removal cleared them
         throw errorOf('STOCK_UNKNOWN', name, why);
       }
       if (layout.servers !== store.servers) {
@@ -123,7 +123,7 @@ export class LayoutCache {
     throw errorOf('STOCK_BUSY', this.#cells.name, RESTLESS);
   }
 
-  /** @param change gives what is to come after a layout; undefined: nothing to do */
+  /** @param change gives the `next` for a layout; undefined: nothing is to be changed */
   async #change(change: (layout: Layout) => Next | undefined): Promise<void> {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
       const layout = await this.read();
@@ -135,7 +135,7 @@ export class LayoutCache {
     throw errorOf('STOCK_BUSY', this.#cells.name, RESTLESS);
   }
 
-  /** Nothing can be put in from now on. */
+  /** Closes restocking. */
   async close(): Promise<void> {
     await this.#change(({ sizes, closed }) => (closed ? undefined : { size: sizes.at(-1)!, closed: true, put: {} }));
   }
@@ -144,14 +144,14 @@ export class LayoutCache {
     await this.#change(({ sizes, closed }) => (sizes.at(-1) === size ? undefined : { size, closed, put: {} }));
   }
 
-  /** Why this is not the product that is meant here; '' where it is. */
+  /** Why this is not the layout of the product that was opened; '' if it is. */
   #whyGone(layout: Layout | undefined): string {
     if (layout?.removed) return ' is being removed: remove() it again if that broke off';
     if (layout && !this.#cells.bind(layout.identity)) return ' was removed, and made again since: open() it again';
     return layout ? '' : ` is not on ${this.#cells.store.name}: create() it first`;
   }
 
-  /** @returns undefined when somebody else has written meanwhile */
+  /** @returns undefined if another process has written the layout meanwhile */
   async #finish(layout: Layout): Promise<Layout | undefined> {
     const { next } = layout;
     if (!next) return layout;

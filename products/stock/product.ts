@@ -26,9 +26,9 @@ import { type Rebalancing, rebalance } from './rebalancer.ts';
 import { Seller, sellUnderLock } from './seller.ts';
 import type { StockStore } from './store.ts';
 
-/** One product whose units are split over segments. Made by `createStock(…).create` or `.open`. */
+/** A product whose units are split over segments, from `createStock(…).create` or `.open`. */
 export class Product {
-  /** What it was created by. */
+  /** The name of the product. */
   readonly name: string;
   readonly #cells: Cells;
   readonly #layout: LayoutCache;
@@ -44,7 +44,7 @@ export class Product {
     this.#locks = locks;
   }
 
-  /** @internal @param identity which one of the name; by default the one that is there now */
+  /** @internal @param identity which product of this name; by default the one that exists now */
   async opened(identity?: string): Promise<this> {
     if (identity !== undefined) this.#cells.bind(identity);
     await this.#layout.read();
@@ -52,9 +52,9 @@ export class Product {
   }
 
   /**
-   * Keeps units for a buyer until they are confirmed or cancelled, or the time is over. One atomic step, without a lock.
-   * @throws StockError `STOCK_SOLD_OUT`, `STOCK_LIMIT`, `STOCK_REQUEST_REUSED`; `STOCK_EXPIRED`, `STOCK_CANCELLED` when that
-   * is what became of this request before; `STOCK_BUSY`, `STOCK_INVALID`
+   * Keeps units for a buyer until they are confirmed or cancelled, or `ttl` is over. One atomic step, without a lock.
+   * @throws StockError `STOCK_SOLD_OUT`, `STOCK_LIMIT`, `STOCK_REQUEST_REUSED`; `STOCK_EXPIRED`, `STOCK_CANCELLED` if the same
+   * request has expired or was cancelled before; `STOCK_BUSY`, `STOCK_INVALID`
    * @example const kept = await phones.reserve({ buyer: 'li', request: 'order-17', ttl: '10m' });
    */
   async reserve(order: ReserveOrder = {}): Promise<Reserved> {
@@ -72,10 +72,10 @@ export class Product {
   }
 
   /**
-   * Runs business logic of the caller under the lock of the buyer's segment: one sale at a time in each segment. It reserves the
+   * Runs `work`, your business logic, under the lock of the buyer's segment: one sale at a time in each segment. It reserves the
    * units before `work` (for `ttl`, default 10 minutes: `work` must not take longer), confirms them after it, and gives them back
-   * when it throws. A sale that was done before is not done again. One that a dead process left half done is.
-   * @throws StockError as `reserve`; LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_FENCED` when the lock was lost meanwhile
+   * if it throws. A repeat of a finished sale does not run `work`. A repeat of a sale whose process died does.
+   * @throws StockError as `reserve`; LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_FENCED` if the lock was lost during the sale
    * @example await phones.sell({ buyer: 'li', request: 'order-19' }, (sale) => writeOrder(sale.ref, sale.token));
    */
   async sell<T>(order: SellOrder, work: (sale: Sale) => Promise<T> | T): Promise<Sold<T>> {
@@ -85,7 +85,7 @@ export class Product {
   }
 
   /**
-   * Sells the reserved units. It may be repeated.
+   * Sells the reserved units. You may repeat the call.
    * @throws StockError `STOCK_EXPIRED`, `STOCK_CANCELLED`, `STOCK_UNKNOWN`
    */
   confirm(ref: string): Promise<Reserved> {
@@ -93,7 +93,7 @@ export class Product {
   }
 
   /**
-   * Gives the reserved units back. It may be repeated.
+   * Gives the reserved units back. You may repeat the call.
    * @throws StockError `STOCK_CONFIRMED`, `STOCK_EXPIRED`, `STOCK_UNKNOWN`
    */
   cancel(ref: string): Promise<Reserved> {
@@ -101,8 +101,8 @@ export class Product {
   }
 
   /**
-   * Puts more units into the reserve, while selling.
-   * @param request repeating it with the same id counts once
+   * Puts more units into the reserve, also while units are sold.
+   * @param request an id: several calls with the same id count once
    * @throws StockError `STOCK_CLOSED`, `STOCK_REQUEST_REUSED`, `STOCK_INVALID`
    * @example await phones.restock(500, { request: 'delivery-3' });
    */
@@ -115,7 +115,7 @@ export class Product {
   }
 
   /**
-   * From now on nothing can be put in, so *sold out* can be final.
+   * Ends restocking for good, so that *sold out* can be final.
    * @example await phones.closeRestocking();
    */
   async closeRestocking(): Promise<void> {
@@ -123,8 +123,8 @@ export class Product {
   }
 
   /**
-   * Changes the number of segments, while selling. What is left in segments that are no longer used is moved by the rebalancer, or
-   * fetched by the next buyer who needs it.
+   * Changes the number of segments, also while units are sold. Units in segments that are no longer used are moved by the rebalancer,
+   * or fetched for the next buyer that needs them.
    * @example await phones.resize(40);
    */
   async resize(segments: number): Promise<void> {
@@ -141,8 +141,8 @@ export class Product {
   }
 
   /**
-   * Counts everything, cell by cell and request by request. It reads all requests, so use it in tests and at the end of a day.
-   * @throws StockError `STOCK_BUSY` when units keep moving
+   * Counts the units of all cells and requests, and compares them. It reads all requests: use it in tests and at the end of a day.
+   * @throws StockError `STOCK_BUSY` if units keep moving
    * @example const { right } = await phones.audit();
    */
   async audit(): Promise<Audit> {
@@ -151,9 +151,9 @@ export class Product {
   }
 
   /**
-   * Fills segments from the reserve, until `signal` says to stop, or until restocking is closed and the reserve is empty. Start it in
-   * every process: a lock lets one at a time work. It goes on after an engine was out of reach for less than a minute.
-   * @throws the error of the engine, where it does not pass
+   * Fills segments from the reserve, until `signal` is aborted, or until restocking is closed and the reserve is empty. Start it in
+   * every process: a lock lets one at a time work. The work goes on after the engine was out of reach for less than a minute.
+   * @throws the error of the engine, if it lasts longer
    * @example await phones.rebalance({ signal });
    */
   async rebalance(options: Rebalancing = {}): Promise<void> {
@@ -178,7 +178,7 @@ async function restock(cells: Cells, layouts: LayoutCache, id: string, units: nu
     if (layout.closed) layout = await layouts.read();
     if (layout.closed) {
       const [found] = await cells.step(RESERVE, [{ op: 'find', id, buyer: '' }]);
-      if (found!.is === 'put' && found!.units === units) return; // before it was closed
+      if (found!.is === 'put' && found!.units === units) return; // put in before restocking was closed
       const message = `restocking of ${JSON.stringify(cells.name)} was closed for good: sell what is left, or create another product`;
       throw new StockError('STOCK_CLOSED', message, { product: cells.name });
     }

@@ -10,17 +10,17 @@ import type { LayoutCache } from './layout.ts';
 /** How long the engine may be out of reach before the rebalancer throws. */
 const MAX_TROUBLE_MS = 60_000;
 
-/** When units move from segment to segment. */
+/** Options of `rebalance`. */
 export interface Rebalancing {
-  /** A segment with fewer free units gets more. Default 10. */
+  /** A segment with fewer free units than this gets more. Default 10. */
   readonly low?: number;
-  /** Units moved at a time. Default 20. */
+  /** How many units a segment gets at a time. Default 20. */
   readonly batch?: number;
   /** Pause between two looks. Default 1 s. */
   readonly every?: Duration;
   /** Whether fewer segments are used when the reserve is empty and the segments run low. Default false. */
   readonly merge?: boolean;
-  /** Ends it. */
+  /** Ends the rebalancing. */
   readonly signal?: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ function plan(look: Look, size: number, low: number, batch: number): WantedMove[
   return [...drained, ...filled];
 }
 
-/** How many segments are worth keeping: each has `low` units, or what is left. */
+/** How many segments to keep: fewer if the reserve is empty and half of them are enough for `low` units each. */
 function segmentsWorthKeeping(look: Look, size: number, low: number): number {
   let free = 0;
   for (const cell of look.values()) free += cell.free;
@@ -58,17 +58,17 @@ function segmentsWorthKeeping(look: Look, size: number, low: number): number {
   return look.get(RESERVE)!.free === 0 && needed <= size / 2 ? needed : size;
 }
 
-/** One works at a time, over all processes. When it dies, another one takes over. */
+/** Works under the lock: in one process at a time. If that process dies, another one takes over. */
 export async function rebalance(lock: Mutex, cells: Cells, layout: LayoutCache, options: Rebalancing): Promise<void> {
   checkOptions(options, ['low', 'batch', 'every', 'merge', 'signal'], 'rebalance');
   const { low = 10, batch = 20, every: pause = '1s', signal, merge = false } = options;
   checkCount(low, 'low', 1, MAX_UNITS);
   checkCount(batch, 'batch', 1, MAX_UNITS);
   const every = checkDuration(pause, 'every');
-  /** Since when the engine is out of reach. */
+  /** Since when the engine is out of reach; undefined: it answers. */
   let since: number | undefined;
 
-  /** Works as long as it has the lock. @returns true when nothing is left to do, ever */
+  /** Works while the lock is held. @returns true if nothing is left to do, ever, or `signal` is aborted */
   const work = async (lease: { readonly held: boolean; readonly signal: AbortSignal }): Promise<boolean> => {
     const stop = signal ? AbortSignal.any([signal, lease.signal]) : lease.signal;
     while (lease.held && !stop.aborted) {
@@ -95,7 +95,7 @@ export async function rebalance(lock: Mutex, cells: Cells, layout: LayoutCache, 
     } catch (error) {
       if (signal?.aborted) return;
       const now = performance.now();
-      // A long wait for the lock means that the engine answered meanwhile.
+      // If the wait for the lock was so long, the engine has answered since the last error: the trouble is new.
       if (since === undefined || now - began > MAX_TROUBLE_MS) since = now;
       if (!mayPass(error) || now - since > MAX_TROUBLE_MS) throw error;
       await sleep(every, undefined, { signal }).catch(() => {});
@@ -103,7 +103,7 @@ export async function rebalance(lock: Mutex, cells: Cells, layout: LayoutCache, 
   }
 }
 
-/** Work in the background must go on after a connection breaks. */
+/** Whether the work goes on after the error, such as a broken connection. */
 const mayPass = (error: unknown): boolean =>
   !isStockError(error) &&
   (!isLockError(error) || isLockError(error, 'LOCK_LOST') || isLockError(error, 'LOCK_UNAVAILABLE'));

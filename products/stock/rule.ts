@@ -5,13 +5,13 @@ export interface View {
   readonly cell: Cell | undefined;
   /** The requests that the steps name, and all reservations that have run out. */
   readonly entries: readonly Entry[];
-  /** How many units each buyer that the steps name has, reserved and sold. */
+  /** For each buyer that the steps name: how many units are reserved or sold. */
   readonly bought: ReadonlyMap<string, number>;
-  /** For a step that tallies: the requests from its place on, and where the rest begins. */
+  /** For a `tally`: one portion of the requests, and where the next portion begins. */
   readonly portion?: { readonly entries: readonly Entry[]; readonly next: string | undefined };
 }
 
-/** A draft of one cell while a step is decided. It is a copy; the outcome is read from it. */
+/** A copy of one cell, which the steps change. The outcome is read from this copy. */
 class CellDraft {
   cell: Cell | undefined;
   readonly now: number;
@@ -19,7 +19,7 @@ class CellDraft {
   readonly #entries: Map<string, Entry>;
   readonly #bought: Map<string, number>;
 
-  /** Reservations that have run out by `now` are given back. */
+  /** Gives back the reservations that have run out by `now`. */
   constructor({ cell, entries, bought }: View, now: number) {
     this.cell = cell;
     this.now = now;
@@ -59,7 +59,7 @@ class CellDraft {
     return this.write({ ...entry, status, until: 0 });
   }
 
-  /** Remembers the token. @returns false when a newer one was seen. Compares digits as text: a double is exact only up to 2^53 */
+  /** Remembers the token. @returns false if a newer one was seen. Compares digits as text: a double is exact only up to 2^53 */
   fence(token: string): boolean {
     const { fence } = this.cell!;
     if (token === '' || token === fence) return true;
@@ -81,8 +81,8 @@ export interface Outcome {
 }
 
 /**
- * The whole rule of stock: what a list of steps makes of one cell, at one moment. Reservations that have run out come back first.
- * It is pure. The memory and SQL stores apply it inside a transaction; Redis has the same rule in Lua (redis/lua/step.lua).
+ * The whole rule of stock, a pure function: does a list of steps on one cell, at one moment. Reservations that have run out come back
+ * first. The memory and SQL stores apply this rule inside a transaction; Redis has the same rule in Lua (redis/lua/step.lua).
  */
 export function decide(view: View, steps: readonly Step[], now: number): Outcome {
   const draft = new CellDraft(view, now);
@@ -108,7 +108,7 @@ function openCell(draft: CellDraft, { epoch }: Of<'open'>): Reply {
   return { is: 'done' };
 }
 
-/** What each step makes of a cell that exists. */
+/** How each step changes a cell that exists. */
 const ANSWERS: { readonly [Op in Exclude<Step['op'], 'open' | 'look' | 'tally'>]: Answer<Op> } = {
   put(draft, cell, { id, units, epoch }) {
     const known = draft.entry(id);

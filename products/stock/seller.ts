@@ -11,17 +11,17 @@ import { Supply } from './supply.ts';
 /** How often to read the layout again because others have changed it. */
 const MAX_ATTEMPTS = 100;
 
-/** Segment, identity of the product, and request. */
+/** A `ref`: segment, identity of the product, and request. */
 const REF = /^(\d{1,4})\.(\w{1,64})\.(r:.{1,800})$/s;
 
 /**
- * A buyer always buys from its own segment, which has its requests and knows what it bought. When the segment is empty, units are
- * fetched into it; they arrive and are taken in one step.
+ * A buyer always buys from one segment, which keeps the buyer's requests and counts the bought units. If the segment is empty, units
+ * are fetched into it: one step lets them arrive and takes them.
  */
 export class Seller {
   readonly #cells: Cells;
   readonly #orders: StepBatcher;
-  /** Apart from the orders: the engine takes those faster without questions between them. */
+  /** Questions have batches of their own, because the engine does a batch of only orders faster. */
   readonly #questions: StepBatcher;
   readonly #supply: Supply;
   readonly #layout: LayoutCache;
@@ -36,7 +36,7 @@ export class Seller {
     this.#layout = layout;
   }
 
-  /** The segment that has its request, if it was made before; else the segment for it. */
+  /** The segment that has the request already, or else the segment that serves the order. */
   async segmentOf(order: CheckedOrder): Promise<number> {
     const layout = await this.#layout.get();
     const found = order.repeats ? await this.#former(layout, order) : 0;
@@ -52,7 +52,7 @@ export class Seller {
     throw refusal({ is: 'stale' }, this.#cells.name);
   }
 
-  /** @returns undefined when the layout has changed, so that the order needs another segment, with its lock and token */
+  /** @returns undefined if the layout has changed, so that the order needs the lock and the token of another segment */
   async obtainAt(segment: number, order: CheckedOrder, token: string): Promise<Reserved | undefined> {
     const layout = await this.#layout.get();
     const size = layout.sizes.at(-1)!;
@@ -78,7 +78,7 @@ export class Seller {
     const former = sizes.length === 1 ? 0 : await this.#former(layout, order);
     if (typeof former !== 'number') return former;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
-    // Only one has the segment's lock. Without it, many orders may come at once.
+    // Under the segment's lock, orders come one at a time. Without it, many may come at once.
     const first = token === '' ? await this.#orders.ask(segment, take) : (await this.#cells.step(segment, [take]))[0]!;
     const reply = first.is === 'empty' ? await this.#supply.fetch(segment, take, came) : first;
     if (reply.is === 'stale') {
@@ -88,7 +88,7 @@ export class Seller {
     return this.#kept(layout, segment, id, reply);
   }
 
-  /** @param ref as the caller gave it @param token as digits; '' without a lock */
+  /** @param ref as the caller gave it, unchecked @param token as digits; '' without a lock */
   async settle(ref: string, to: 'sold' | 'cancelled', token: string): Promise<Reserved> {
     const [, cell, identity, id] = REF.exec(typeof ref === 'string' ? ref : '') ?? [];
     const within = ({ cells }: Layout): boolean => Number(cell) < cells;
@@ -103,11 +103,11 @@ export class Seller {
     return { ...this.#reserved(layout, Number(cell), id, reply!), remaining: 0 };
   }
 
-  /** What the buyer has in its segments of before a resize: this very request, or the number of its units there. */
+  /** Looks into the buyer's segments before resizes. @returns this request, if it was made there; otherwise the buyer's units there */
   async #former(layout: Layout, order: CheckedOrder): Promise<Reserved | number> {
     const { sizes, limit } = layout;
     const { routed, repeats, id, buyer } = order;
-    // It matters only for a repeated request, and where the buyer has a limit.
+    // These segments matter only if the request may be a repeat, or if the buyer has a limit.
     if (routed === undefined || !(repeats || (limit > 0 && buyer !== ''))) return 0;
     const homes = formerHomes(routed, sizes);
     const answers = await Promise.all(homes.map((home) => this.#questions.ask(home, { op: 'find', id, buyer })));
@@ -136,7 +136,7 @@ export class Seller {
   }
 }
 
-/** If the layout changed while it waited for the lock of the segment, another lock is the right one, and it begins again. */
+/** Sells under the lock of the order's segment. If a resize during the wait for the lock changes the segment, the sale begins again. */
 export async function sellUnderLock<T>(
   seller: Seller,
   lockOf: (segment: number) => Mutex,
@@ -155,7 +155,7 @@ export async function sellUnderLock<T>(
         try {
           result = await work({ ...kept, token, signal: lease.signal });
         } catch (error) {
-          await seller.settle(kept.ref, 'cancelled', `${token}`).catch(() => {}); // it runs out by itself
+          await seller.settle(kept.ref, 'cancelled', `${token}`).catch(() => {}); // otherwise the reservation runs out
           throw error;
         }
         return { ...(await seller.settle(kept.ref, 'sold', `${token}`)), repeated: false, result };

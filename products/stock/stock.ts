@@ -9,19 +9,19 @@ import { type StockStore, withTimeout } from './store.ts';
 
 /** Options of `createStock`. */
 export interface StockOptions {
-  /** For `sell` and `rebalance`. */
+  /** The locks that `sell` and `rebalance` need. */
   readonly locks?: Locks;
   /** How long one call to the store may take. After that its outcome is unknown (`LOCK_UNAVAILABLE`). Default 10 s. */
   readonly timeout?: Duration;
 }
 
-/** How a new product begins. */
+/** Options of a new product. */
 export interface ProductOptions {
-  /** Units to begin with, from 0. */
+  /** The number of units at the beginning, from 0. */
   readonly units: number;
-  /** From 1 to 1,000. Default 8. */
+  /** How many, from 1 to 1,000. Default 8. */
   readonly segments?: number;
-  /** The share of the units that is kept back, to be moved where it is needed: 0 to 1. Default 0.2. */
+  /** The share of the units that is kept in the reserve, for segments that need more: 0 to 1. Default 0.2. */
   readonly reserve?: number;
   /** The most units that one buyer may have. Without a buyer, the limit is for each order. Default: no limit. */
   readonly limit?: number;
@@ -45,8 +45,8 @@ export interface Stock {
    */
   open(product: string): Promise<Product>;
   /**
-   * Forgets the product, its sales and its buyers. A sale meanwhile may fail with `STOCK_UNKNOWN`. A product that was open
-   * throws `STOCK_UNKNOWN` from then on, also when there is a new one of the same name: open it again.
+   * Forgets the product, its sales and its buyers. Sales at this time may fail with `STOCK_UNKNOWN`. A `Product` that was open
+   * throws `STOCK_UNKNOWN` from then on. If there is a new product of the same name, open the new one.
    * @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID`
    * @example
    * const stock = createStock(redisStock(client));
@@ -57,7 +57,7 @@ export interface Stock {
 
 /**
  * Products whose units are sold without a lock for each unit.
- * @param given `memoryStock()`, `sqliteStock(…)`, `redisStock(…)`, `sqlStock(…)`
+ * @param given the store: `memoryStock()`, `sqliteStock(…)`, `redisStock(…)`, `sqlStock(…)`
  * @throws StockError `STOCK_INVALID`
  * @example const stock = createStock(redisStock(client), { locks: createLocks(redis(client)) });
  */
@@ -103,8 +103,8 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
 }
 
 /**
- * Forgets a product. First it writes down that the product is being removed, so that nobody opens or resizes it any more. The name is
- * free when nothing of the product is left. The next removal finishes one that broke off.
+ * Forgets a product. First the layout is marked as removed, so that no process opens or resizes the product any more. The name is free
+ * again when all cells are removed. If a removal breaks off, the next one finishes it.
  * @throws StockError `STOCK_UNKNOWN`
  */
 async function removeProduct(store: StockStore, product: string): Promise<void> {
@@ -113,7 +113,7 @@ async function removeProduct(store: StockStore, product: string): Promise<void> 
   for (;;) {
     const layout = await store.layout(product);
     if (!layout && !began) throw errorOf('STOCK_UNKNOWN', cells.name, ` is not on ${store.name}`);
-    if (!layout || !cells.bind(layout.identity)) return; // somebody else was faster
+    if (!layout || !cells.bind(layout.identity)) return; // another process has removed it
     began = true;
     if (!layout.removed) {
       await store.relayout(product, layout, { ...afterNext(layout), version: layout.version + 1, removed: true });

@@ -6,13 +6,13 @@ import { StockError } from './errors.ts';
 const MAX_ADDRESS_LENGTH = 384;
 
 /**
- * The name under which the engine keeps a product's cells: its encoded name, an `@` (which no encoded name has), and its identity. So
+ * The name under which the engine keeps a product's cells: the encoded name, an `@` (which no encoded name has), and the identity. So
  * two products of the same name share nothing. A name that would be too long is cut; the identity is enough to tell products apart.
  */
 export const addressOf = (product: string, identity: string): string =>
   `${product.slice(0, MAX_ADDRESS_LENGTH - 1 - identity.length)}@${identity}`;
 
-/** The product's name, for people. */
+/** The product's name, for messages. */
 export function productName(address: string): string {
   const [name = ''] = address.split('@');
   try {
@@ -22,52 +22,52 @@ export function productName(address: string): string {
   }
 }
 
-/** How a product is laid out. It is kept with the product. The number of segments changes only through `next` (layout.ts). */
+/** The layout of a product. The engine keeps it. The number of segments changes only through `next` (layout.ts). */
 export interface Layout {
   /** Random: another product of the same name has another one. */
   readonly identity: string;
   /** Every change of the layout raises it. */
   readonly version: number;
-  /** How many engines have it. With another number, its cells would be looked for in the wrong place. */
+  /** How many servers have the product's cells. With another number, cells would be looked for on the wrong server. */
   readonly servers: number;
   /** The epoch that cells must have for takes and restocks. */
   readonly epoch: number;
-  /** All numbers of segments that it had, each once, the current one last. Empty while it is being made. */
+  /** All numbers of segments that the product had, each once, the current one last. Empty while the product is being made. */
   readonly sizes: readonly number[];
-  /** The most segments that it ever had. Their cells stay, and are always looked at. */
+  /** The most segments that the product ever had. Their cells stay, and every look reads them. */
   readonly cells: number;
   readonly limit: number;
-  /** Nothing can be put in any more. */
+  /** Restocking is closed. */
   readonly closed: boolean;
-  /** Its removal has begun: nobody sells it any more. */
+  /** The removal of the product has begun: no process sells it any more. */
   readonly removed?: true;
-  /** A change that has begun. A process that finds it finishes it. */
+  /** A change that has begun. A process that reads an unfinished change finishes it. */
   readonly next?: { readonly size: number; readonly closed: boolean; readonly put: Readonly<Record<string, number>> };
 }
 
-/** Names one layout: a product has several, and there may be several products of one name. */
+/** Names one layout: a product has one after the other, and several products may have had the same name. */
 export type LayoutVersion = Pick<Layout, 'identity' | 'version'>;
 
 /**
- * What stock asks of an engine. Names come encoded: ASCII without blanks, braces or control characters. An `address` belongs to one
- * product of all that ever had its name. No call takes long, however much a product keeps. A LockError is a definite
+ * What stock asks of an engine. Names come encoded: ASCII without blanks, braces or control characters. An `address` names one
+ * product, even if others had the same name. No call takes long, however much a product keeps. A LockError is a definite
  * refusal; after any other error the outcome is unknown.
  */
 export interface StockStore {
-  /** For messages: which engine it is. */
+  /** The name of the engine, for messages. */
   readonly name: string;
-  /** How many engines the cells are spread over. */
+  /** Over how many servers the cells are spread. */
   readonly servers: number;
-  /** Undefined when there is no such product. */
+  /** Undefined if there is no such product. */
   layout(product: string): Promise<Layout | undefined>;
-  /** Writes `layout` (undefined: removes it) if the layout is still `was` (undefined: if there is none). @returns false if it is not */
+  /** Writes `layout` (undefined: removes it) if the stored layout is still `was` (undefined: none is stored). @returns whether it did */
   relayout(product: string, was: LayoutVersion | undefined, layout: Layout | undefined): Promise<boolean>;
   /**
-   * One atomic step on one cell: gives back what has run out, then takes all of `steps` in order (`decide` in rule.ts). Where they
-   * are only takes, the orders of several buyers, they may be several atomic steps.
+   * One atomic step on one cell: gives back the reservations that have run out, then does all `steps` in order (`decide` in rule.ts).
+   * If all of them are takes, the store may split them into several atomic steps.
    */
   step(address: string, cell: number, steps: readonly Step[]): Promise<readonly Reply[]>;
-  /** Forgets a cell, and at least some of its requests. @returns true when no request is left */
+  /** Forgets a cell, and at least some of its requests. @returns true if no request is left */
   clear(address: string, cell: number): Promise<boolean>;
 }
 
@@ -97,7 +97,7 @@ const FORMAT = 1;
 /** A layout as engines keep it. */
 export const formatLayout = (layout: Layout): string => JSON.stringify({ v: FORMAT, ...layout });
 
-/** @throws StockError `STOCK_INVALID` when a newer version wrote it */
+/** @throws StockError `STOCK_INVALID` if a newer version wrote the text */
 export function parseLayout(text: string): Layout {
   const { v, ...layout } = JSON.parse(text) as Layout & { readonly v: number };
   if (v === FORMAT) return layout;

@@ -5,30 +5,30 @@ import { type Cells, isUnmoved, sourceFor, total, transits } from './cells.ts';
 import { soldOutError } from './errors.ts';
 import type { LayoutCache } from './layout.ts';
 
-/** The least to fetch at a time: the rest is for the next buyers. */
+/** The least to fetch at a time: units left over are for the next buyers. */
 const MIN_BATCH = 8;
-/** How often to look again for units that others move. */
+/** How often to search again because units are moving. */
 const MAX_ATTEMPTS = 100;
 
 /** An order that found its segment empty. */
 interface WaitingOrder {
   readonly take: Take;
-  /** When it was made, by the machine's clock. ms. */
+  /** When the order was made, ms of the machine's clock. */
   readonly came: number;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
 }
 
 /**
- * Fetches units into empty segments: from the reserve, then from the other segments. They arrive and are taken in one step. A process
- * has one fetch for a segment under way at a time, for all orders that wait. Orders that come meanwhile share the next fetch.
+ * Fetches units into empty segments: from the reserve, then from the other segments. One step lets them arrive and takes them. For each
+ * segment, a process runs one fetch at a time for all orders that wait. Orders that come during a fetch share the next fetch.
  */
 export class Supply {
   readonly #cells: Cells;
   readonly #layout: LayoutCache;
-  /** The orders that wait for the next fetch, by segment. There is a queue as long as a fetch is under way. */
+  /** By segment: the orders that wait for the next fetch. A segment has a queue while a fetch runs. */
   readonly #queues = new Map<number, WaitingOrder[]>();
-  /** The last search that found too little: when it began, and what was left. */
+  /** The last search that found too few units: when it began, and how many were left. */
   #lastShortage = { at: Number.NEGATIVE_INFINITY, left: 0, final: false };
 
   constructor(cells: Cells, layout: LayoutCache) {
@@ -36,22 +36,23 @@ export class Supply {
     this.#layout = layout;
   }
 
-  /** Why an order cannot be served, if that is known here: something that was true at a moment after the order came. */
+  /** The refusal of an order, if the last search that found too few units began after the order came. */
   refusal(units: number, came: number): Error | undefined {
     const { at, left, final } = this.#lastShortage;
     return units > left && at >= came ? soldOutError(this.#cells.name, left, units, final) : undefined;
   }
 
   /**
-   * As `refusal`, where nothing can change it but a removal of the product. It asks for that, once for all orders that come together.
-   * @throws StockError `STOCK_UNKNOWN` when the product was removed
+   * The refusal after a final shortage. Only a removal of the product can change it, so this reads the layout, once for all orders that
+   * come together.
+   * @throws StockError `STOCK_UNKNOWN` if the product was removed
    */
   async finalRefusal(units: number): Promise<Error> {
     await this.#layout.reread();
     return soldOutError(this.#cells.name, this.#lastShortage.left, units, true);
   }
 
-  /** So many units will never be left again. */
+  /** Whether so many units will never be free again. */
   over(units: number): boolean {
     const { left, final } = this.#lastShortage;
     return final && units > left;
@@ -69,7 +70,7 @@ export class Supply {
 
   async #serve(home: number, queue: WaitingOrder[]): Promise<void> {
     this.#queues.set(home, queue);
-    await undefined; // orders that were answered together with the first one join it here
+    await undefined; // orders that were answered together with the first one join the queue here
     while (queue.length > 0) await this.#fetch(home, queue.splice(0, MAX_ORDERS));
     this.#queues.delete(home);
   }
@@ -93,7 +94,7 @@ export class Supply {
     const { cells, closed, epoch } = await this.#layout.get();
     const began = systemClock.now();
     const look = await this.#cells.look(cells);
-    // The units may be in segments that this layout does not know.
+    // After a resize, units may be in segments that this layout does not have.
     if ([...look.values()].some((cell) => cell.epoch !== epoch)) {
       for (const { resolve } of wants) resolve({ is: 'stale' });
       return [];
@@ -109,8 +110,8 @@ export class Supply {
       const again = await this.#cells.look(cells);
       if (!isUnmoved(look, again) || again.get(home)!.epoch !== epoch) return left;
       const final = closed && total(again, 'reserved') === 0;
-      // At one moment there was no more than this. The sum of the second look may be too small: units may have come back to cells that
-      // it had passed, while others bought from cells ahead of it.
+      // `free` is from the first look: at one moment no more units were free. The second look may find too few: first it reads a cell,
+      // then units come back to this cell, then others buy from a cell that it has not read yet.
       this.#lastShortage = { at: began, left: free, final };
       left = this.#refused(left);
       if (left.length === 0) return [];
@@ -120,7 +121,7 @@ export class Supply {
     const source = sourceFor(look, home, first!.take.units);
     if (source === undefined) return left;
     const wanted = Math.max(sum(left) - here, MIN_BATCH);
-    // The reserve may be used up. A segment keeps half of what it has, unless one order needs more.
+    // The reserve may be used up. A segment keeps half of its free units, unless the first order needs more.
     const spare = source === RESERVE ? wanted : Math.min(wanted, Math.floor(look.get(source)!.free / 2));
     return stillWaiting(left, await this.#bring(source, home, left, Math.max(first!.take.units - here, spare)));
   }
@@ -130,7 +131,7 @@ export class Supply {
     return source === home ? this.#cells.step(home, takes) : this.#cells.move(source, home, units, takes);
   }
 
-  /** Refuses the orders for which too little is left. @returns the others */
+  /** Refuses the orders for which too few units are left. @returns the other orders */
   #refused(wants: readonly WaitingOrder[]): WaitingOrder[] {
     return wants.filter(({ take, came, reject }) => {
       const refusal = this.refusal(take.units, came);
@@ -142,7 +143,7 @@ export class Supply {
 
 const sum = (wants: readonly WaitingOrder[]): number => wants.reduce((units, { take }) => units + take.units, 0);
 
-/** @returns the orders that got no answer, or found nothing */
+/** @returns the orders that got no answer, or found too few units */
 function stillWaiting(wants: readonly WaitingOrder[], replies: readonly Reply[]): WaitingOrder[] {
   return wants.filter(({ resolve }, i) => {
     const reply = replies[i];

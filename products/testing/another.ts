@@ -1,9 +1,9 @@
 import type { Lease, LockOptions } from '../../src/core/index.ts';
 import { createLocks, type Locks, runtimeOf } from '../../src/locks.ts';
 
-/** The hold of another process. Its release ends that process, too. */
+/** The hold of another process. Its `release` ends that process, too. */
 export interface AnotherHolder extends AsyncDisposable {
-  /** What it holds. */
+  /** The lease. */
   readonly lease: Lease;
   /**
    * Gives the key back.
@@ -16,7 +16,7 @@ export interface AnotherHolder extends AsyncDisposable {
 
 /**
  * Holds a key as another process would, on the same engine.
- * @param options of its lock; without a `wait` it does not wait
+ * @param options options of the lock; the default of `wait` is 0
  * @throws LockError `LOCK_TIMEOUT` if the key is taken
  * @example
  * await using held = await heldByAnother(locks, 'order:42');

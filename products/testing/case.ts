@@ -2,7 +2,7 @@ import { type Backend, systemClock } from '../../src/core/index.ts';
 import { limited, stepUntilEnd } from './limited.ts';
 import { Scene, type Subject } from './scene.ts';
 
-/** Whether a subject has what a law needs. */
+/** Whether a subject meets each need. */
 const MET = {
   'shared units': ({ traits }) => traits.units !== 'exclusive',
   'counted units': ({ traits }) => traits.units === 'counted',
@@ -32,11 +32,11 @@ export type Need = keyof typeof MET;
 
 type Check = (scene: Scene) => Promise<void>;
 
-/** One promise, and how to see whether a backend keeps it. */
+/** One promise, and how to check whether a backend keeps it. */
 export interface Law {
   readonly name: string;
   readonly needs: readonly Need[];
-  /** It uses keys with fixed names. */
+  /** The law uses keys with fixed names. */
   readonly alone?: true;
   readonly check: Check;
 }
@@ -46,7 +46,7 @@ export function law(name: string, ...given: [Check] | [readonly Need[], Check]):
   return { name, needs, check };
 }
 
-/** Laws that share a need, which comes before their own. */
+/** Adds one need to all laws, before the needs of each. */
 export const needing = (need: Need, laws: readonly Law[]): Law[] =>
   laws.map((each) => ({ ...each, needs: [need, ...each.needs] }));
 
@@ -54,11 +54,10 @@ export const needing = (need: Need, laws: readonly Law[]): Law[] =>
 export interface Case {
   /** The promise, in words. */
   readonly name: string;
-  /** What the subject needs. If it lacks something, the case attempts nothing. */
+  /** What the case needs of its subject. If something is missing, the case does nothing. */
   readonly needs: readonly Need[];
   /**
-   * The case uses keys with fixed names: run no other case of the same engine and prefix beside it. All others may run side by
-   * side.
+   * The case uses keys with fixed names: run it alone on its engine and prefix. Other cases may run at the same time.
    */
   readonly alone: boolean;
   /** Rejects when the backend breaks the law, or after 30 s. */
@@ -67,11 +66,11 @@ export interface Case {
 
 /** What a case found. */
 export interface Outcome {
-  /** The first need that the subject does not meet: the case tried nothing. Undefined: the backend kept the law. */
+  /** The first need that the subject does not meet: then the case did nothing. Undefined: the backend kept the law. */
   readonly excludedBy?: Need;
 }
 
-/** It fails an engine that never answers, so that the run does not hang. */
+/** The time limit of a case: an engine that never answers fails, and does not hang the run. */
 const MAX_CASE_MS = 30_000;
 
 export function caseOf(subject: Subject, { name, needs, alone, check }: Law): Case {
@@ -85,12 +84,12 @@ export function caseOf(subject: Subject, { name, needs, alone, check }: Law): Ca
     alone: alone ?? false,
     async run() {
       const late = `${subject.name} did not open in ${MAX_CASE_MS} ms`;
-      // In real time: to open a subject may mean real work, also with a manual clock.
+      // In real time: opening a subject may take real time, even with a manual clock.
       const scene = await limited(Scene.open(subject), MAX_CASE_MS, late, systemClock);
       const excludedBy = needs.find((need) => !MET[need](scene.clients[0], subject));
       const work = excludedBy ? scene.close() : trial(scene);
       const { clock } = subject;
-      // A manual clock stands still unless somebody moves it, and the work waits for it.
+      // The work may wait for a manual clock, which stands still unless somebody moves it.
       await (clock ? stepUntilEnd(work, () => clock.advance(1)) : work);
       return { excludedBy };
     },

@@ -24,7 +24,7 @@ const OF_BACKENDS = [admission, expiry, tokens, wakeUps, inspection, keys, hints
 const OF_LOCKS = [classics, waiting, starvation, leases, releasing, force, unknown, contexts, input].flat();
 
 /**
- * The laws of the contract (`core/backend.ts`), as cases for a backend alone.
+ * The laws of the contract (`Backend`), as cases for a backend without locks.
  * @example for (const { name, run } of laws({ name: 'mine', open: async () => memory() })) test(name, () => run().then(() => {}));
  */
 export function laws(subject: Subject): Case[] {
@@ -32,7 +32,7 @@ export function laws(subject: Subject): Case[] {
 }
 
 /**
- * All that a backend must keep, as cases for any test runner: the laws of the contract first, then what users of locks rely on.
+ * All laws that a backend must keep, as cases for any test runner: first those of the contract, then those of locks.
  * @example
  * for (const { name, run } of conformance(subject)) {
  *   test(name, async (context) => {

@@ -4,33 +4,33 @@ import { type Law, law, type Need } from './case.ts';
 import type { Participant, Watching } from './participant.ts';
 import type { Scene } from './scene.ts';
 
-/** A claim that any value answers. */
+/** The condition of a claim that any value answers. */
 export const ANY: ValueCondition = { age: Number.POSITIVE_INFINITY, mark: '-', counts: 0 };
-/** An hour: engines that count in seconds know it, too. */
+/** How long a value lasts: a time that engines can also count in seconds. */
 export const VALUE_TTL_MS = 3_600_000;
 
-/** What a word in the name of a claim says of it. Without any it is exclusive, waits in the queue and does not expire meanwhile. */
+/** What a word in a claim's name means. Without these words, a claim is exclusive, waits in the queue and lasts longer than the case. */
 const KINDS: Readonly<Record<string, (scene: Scene) => Partial<Claim>>> = {
   reader: () => SHARED,
   passing: () => ({ queue: false }),
   brief: ({ ttl }) => ({ ttl }),
   asking: () => ({ accepts: ANY }),
-  /** A claim that asks, and that no value answers. */
+  /** A claim that asks for a value, and that no value answers. */
   fresh: () => ({ accepts: { ...ANY, age: -1 } }),
 };
 
 type Step = (claim: Participant, play: Play, other?: string) => Promise<unknown>;
 
-/** Releases with a value, which is the name of the claim. */
+/** Releases the claim, and stores its name as the value. */
 async function stores(claim: Participant, { claims }: Play, ttl = VALUE_TTL_MS): Promise<boolean> {
   const [text] = [...claims].find(([, each]) => each === claim)!;
   return (await claim.release(undefined, { text, ttl })).stored === true;
 }
 
-/** The one step that names a second claim. */
+/** The only step that names a second claim. */
 const ANSWERED = 'is answered by';
 
-/** What a claim does, or what must come of it. */
+/** What a claim does, or what must happen to it. */
 const STEPS: Readonly<Record<string, Step>> = {
   gets: (claim) => claim.gets(),
   'gets the same token': async (claim) => {
@@ -64,7 +64,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
 };
 
-/** What happens without a claim. */
+/** Steps without a claim. */
 const EVENTS: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
   'time passes': (scene) => scene.expired(),
   'nothing is stored': async ({ clients, key }) =>
@@ -79,7 +79,7 @@ interface Play {
 
 const PHRASE = new RegExp(`^(.+?) (${Object.keys(STEPS).toSorted().reverse().join('|')})(?: (.+))?$`);
 
-/** @throws where a step is none */
+/** @throws if `text` is no step */
 function act(text: string): (play: Play) => Promise<unknown> {
   const event = EVENTS[text];
   if (event) return ({ scene }) => event(scene);
@@ -96,8 +96,8 @@ function act(text: string): (play: Play) => Promise<unknown> {
 }
 
 /**
- * Laws that are a course of steps, in words: each has its claim and what it does. A claim comes to be where it is named first, and
- * the two clients take turns.
+ * Makes a law of each course: steps in words, with commas between them. A step names a claim, and what the claim does. A new name
+ * makes a new claim; the two clients take turns.
  */
 export function courses(needs: readonly Need[], laws: Readonly<Record<string, string>>): Law[] {
   return Object.entries(laws).map(([name, course]) => {

@@ -12,7 +12,7 @@ import { around } from './around.ts';
 /** An engine that a test can disturb. Each disturbance goes on until the next one, or until `up`. */
 export interface FaultyBackend extends Backend {
   /**
-   * No call arrives, and each fails at once, as where nothing listens at the address.
+   * Each call fails at once, as if nothing listened at the address.
    * @example
    * const engine = faulty(memory());
    * const locks = createLocks(engine);
@@ -21,18 +21,18 @@ export interface FaultyBackend extends Backend {
    */
   down(): void;
   /**
-   * Each answer and each wake-up comes so much later, by the clock that `faulty` was given.
+   * Each answer and each wake-up comes later by this time, on the clock of `faulty`.
    * @throws LockError `LOCK_INVALID`
    * @example faulty(memory()).slow('3s');
    */
   slow(by: Duration): void;
   /**
-   * No call arrives (`request`), or each does its work and the answer is lost (`reply`): nobody can tell these two apart.
+   * Loses each call before it reaches the engine (`request`), or only its answer (`reply`). The caller cannot see which.
    * @example faulty(memory()).lose('reply');
    */
   lose(what: 'request' | 'reply'): void;
   /**
-   * All is well again.
+   * Ends the disturbance.
    * @example
    * const engine = faulty(memory());
    * engine.down();
@@ -43,7 +43,7 @@ export interface FaultyBackend extends Backend {
 
 type Call = (...args: unknown[]) => unknown;
 
-/** The calls that ask an engine something, of itself, of its hints and of its values. */
+/** The calls to an engine that can be disturbed; `PARTS`: those to its hints and values. */
 const CALLS = ['attempt', 'renew', 'release', 'watch', 'changed', 'inspect', 'evict', 'check'];
 const PARTS = { hints: ['read', 'write'], values: ['look', 'forget', 'keys'] } as const;
 const LISTINGS = ['inspect', 'keys'];
@@ -51,9 +51,9 @@ const LISTINGS = ['inspect', 'keys'];
 const lost = new Promise<never>(() => {});
 
 /**
- * Puts an engine under the command of a test: down, slow, or losing what is sent. Each `Locks` that is to be disturbed alone needs
- * one of its own, around the same engine.
- * @param clock the one that the engine and the locks have, if a test moves it
+ * Lets a test disturb an engine: the engine is down or slow, or what is sent is lost. To disturb one `Locks` alone, give it a
+ * `faulty` of its own around the same engine.
+ * @param clock the clock of the engine and the locks, if a test moves it
  * @example
  * const engine = faulty(memory());
  * const locks = createLocks(engine);
@@ -78,7 +78,7 @@ export function faulty(backend: Backend, clock: Clock = systemClock): FaultyBack
       await begins();
       yield* list(...args) as AsyncIterable<unknown>;
     };
-  /** A wake-up is an answer that comes by itself. */
+  /** A wake-up is delayed or lost as an answer is. */
   const watching = (watch: Call) =>
     disturbed((claim, wake, age) => {
       const delayed: Wake = (...news) => {

@@ -1,16 +1,16 @@
 import { type Clock, withLimit } from '../../src/core/index.ts';
 
-/** The result of `work`, or an error after `ms`: work that never ends fails a case instead of hanging it. */
+/** Gives the result of `work`, or fails after `ms`. So work that never ends fails a case and does not hang it. */
 export const limited = <T>(work: Promise<T>, ms: number, message: string, clock: Clock): Promise<T> =>
   withLimit(work, ms, () => new Error(message), clock);
 
-/** Work that goes on beside a case. If it fails before the case awaits it, the failure is no unhandled rejection. */
+/** Work that goes on while a case does other things. If the work fails before the case awaits it, that is no unhandled rejection. */
 export function meanwhile<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
 }
 
-/** Repeats `step`, such as `() => clock.advance(1)`, until the work has ended. @returns what comes of it */
+/** Repeats `step`, such as `() => clock.advance(1)`, until the work has ended. @returns the result of the work */
 export async function stepUntilEnd<T>(work: Promise<T>, step: () => Promise<unknown>): Promise<T> {
   let over = false;
   const end = (): void => {

@@ -1,9 +1,9 @@
 import { type AnyLease, heldLease } from '../../src/core/index.ts';
 
 /**
- * Ends a lease as if the engine had taken it away: its signal is aborted, `held` is false, and others can get the lock. Of a
- * lease of several keys it ends the first part. Use it to test how your code handles a loss.
- * @throws LockError `LOCK_INVALID` for what is no lease of holdfast
+ * Ends a lease as if the engine had taken the lock away: its signal is aborted, `held` is false, and others can get the lock.
+ * A lease of several keys loses the first. Use it to test how your code handles a loss.
+ * @throws LockError `LOCK_INVALID` if `lease` is no lease of holdfast
  * @example
  * await locks.mutex('order:42').run(async (lease) => {
  *   lose(lease);

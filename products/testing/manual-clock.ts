@@ -2,15 +2,15 @@ import { setImmediate as drained } from 'node:timers/promises';
 import type { Cancel, Clock } from '../../src/core/index.ts';
 import { randomFrom } from './random.ts';
 
-/** A clock that stands still until you move it. All that waits for it runs in one order, which the seed decides. */
+/** A clock that stands still until you move it. With the same seed, timers always fire in the same order. */
 export interface ManualClock extends Clock {
   /**
-   * The time of day, from the first moment of 2026 on. It also moves while the machine sleeps.
+   * The time of day, from the beginning of 2026 (UTC). It also moves while the machine sleeps.
    * @example console.log(new Date(manualClock().epoch()).getUTCFullYear()); // 2026
    */
   epoch(): number;
   /**
-   * Moves the clock by `ms`. It runs what falls due, in order of time, and lets every promise settle in between.
+   * Moves the clock by `ms`. Timers that are due fire in order of time. After each timer, promises can settle.
    * @example
    * const clock = manualClock();
    * await clock.advance(1_000);
@@ -18,14 +18,14 @@ export interface ManualClock extends Clock {
    */
   advance(ms: number): Promise<void>;
   /**
-   * Lets the machine sleep for `ms`: no timer moves, `now` misses that time, and the next `resync` finds it.
+   * Lets the machine sleep for `ms`: no timer fires, and `now` does not move. The next `resync` adds `ms` to it.
    * @example
    * const clock = manualClock();
    * clock.suspend(60_000);
    * console.log(clock.now(), clock.resync()); // 0, 60000
    */
   suspend(ms: number): void;
-  /** How many timers are armed, and have not fired. */
+  /** The number of timers that have not fired yet. */
   readonly pending: number;
 }
 
@@ -34,12 +34,12 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** The time of day at the start. */
+/** The time of day at the start, ms since 1970. */
 const START = Date.UTC(2026, 0, 1);
 
 /**
  * A clock for tests.
- * @param seed of the random numbers and ids: two processes of one simulation need two.
+ * @param seed seed of the random numbers and ids. Each process of a simulation needs its own.
  * @example
  * const clock = manualClock();
  * const locks = createLocks(memory({ clock }), { clock });
@@ -73,7 +73,7 @@ export function manualClock(seed = 1): ManualClock {
       asleep = 0;
     },
     after(ms, fn): Cancel {
-      // At least 1 ms, as in Node: work that arms itself again with 0 must not stop time.
+      // At least 1 ms, as in Node: a timer that arms itself again with 0 ms would stop the time.
       const timer = { due: awake + Math.max(1, ms), fn };
       timers.add(timer);
       return () => timers.delete(timer);

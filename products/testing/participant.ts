@@ -13,11 +13,11 @@ import {
 } from '../../src/core/index.ts';
 import { limited } from './limited.ts';
 
-/** After so many refusals in a row for lateness, the backend is wrong about time. */
+/** A backend that refuses so many attempts as late is wrong about the time. */
 const MAX_LATE_REFUSALS = 3;
-/** How often an engine that votes may refuse a claim because of old votes: a slow node learns last that an earlier claim is gone. */
+/** How often an engine that votes may refuse a claim because a slow node still votes for an earlier claim that is gone. */
 const MAX_SPLIT_VOTES = 25;
-/** So many attempts fail because too few nodes answered, with a pause between: as long as a node may be left out. */
+/** How many attempts may fail because too few nodes answered: with the pauses, as long as a node may be left out. */
 const MAX_SILENT = 25;
 const PAUSE_MS = 100;
 
@@ -34,14 +34,14 @@ export class Participant {
     this.#clock = clock;
   }
 
-  /** The token of its last grant. */
+  /** The token of the last grant. */
   get token(): bigint {
     return this.#token ?? assert.fail(`${this} was not granted yet`);
   }
 
   /**
-   * Asks again, as the core does: after a refusal for lateness, for the client now knows the engine's time, and after too few
-   * answers of engines that vote.
+   * As the core does, attempts again after a refusal as late (the client then knows the engine's time), and if too few nodes of
+   * an engine that votes have answered.
    */
   async attempt(claim: Claim = this.claim): Promise<Attempt> {
     for (let [late, silent] = [0, 0]; ; ) {
@@ -121,7 +121,7 @@ export class Participant {
 const details = ({ ahead, retryAfter, late }: Refusal): string =>
   `${late ? ' as late' : ''}${ahead === undefined ? '' : `, ${ahead} ahead`}${retryAfter === undefined ? '' : `, retry after ${retryAfter} ms`}`;
 
-/** A participant that waits like the core, but without the core's timer: without a wake-up it never asks. */
+/** Waits as the core does, but without the core's timer: it attempts only after a wake-up. */
 export class Watching implements AsyncDisposable {
   readonly #participant: Participant;
   readonly #patience: number;
@@ -137,8 +137,8 @@ export class Watching implements AsyncDisposable {
   }
 
   /**
-   * @param patience ms after which a wake that has not come never will
-   * @param sent when its last attempt was sent
+   * @param patience ms after which a missing wake-up is a failure
+   * @param sent when the last attempt was sent, ms of `clock`
    */
   static async by(participant: Participant, patience: number, clock: Clock, sent?: number): Promise<Watching> {
     const watching = new Watching(participant, patience, clock);
@@ -155,7 +155,7 @@ export class Watching implements AsyncDisposable {
     return this.#notifications.length === 0;
   }
 
-  /** Waits for wake-ups and asks after each one, until an attempt is granted. */
+  /** Attempts after each wake-up, until an attempt is granted. */
   async isAdmitted(): Promise<void> {
     for (;;) {
       const notification = await this.isWoken();
@@ -169,7 +169,7 @@ export class Watching implements AsyncDisposable {
     }
   }
 
-  /** Waits for the next wake-up. @returns the grant that it brings */
+  /** Waits for the next wake-up. @returns the grant in it, if it has one */
   async isWoken(): Promise<Grant | undefined> {
     if (this.silent) {
       this.#next = Promise.withResolvers();

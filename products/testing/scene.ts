@@ -15,40 +15,40 @@ import type { ManualClock } from './manual-clock.ts';
 import { Participant, Watching } from './participant.ts';
 import { randomFrom } from './random.ts';
 
-/** A backend to test: how to reach its engine, how quick it is, and how to disturb it. */
+/** A backend to test. */
 export interface Subject {
-  /** Shown in failures. */
+  /** The name that failures show. */
   readonly name: string;
   /**
-   * Opens a client of its own to the same engine, as another process would. The suite closes it. Nobody else may use its prefix
-   * meanwhile: some cases use keys as simple as `a`.
+   * Opens one more client to the same engine, as another process would. The suite closes the client. Some cases use keys as
+   * simple as `a`, so nobody else may use the prefix.
    */
   open(): Promise<Backend>;
   /** Opens a client to the same engine with another prefix. */
   apart?(): Promise<Backend>;
-  /** The clock of the engine, if it takes one. The suite moves it, so no case waits in real time. */
+  /** The clock of the engine, if it takes one. The suite moves the clock, so no case waits in real time. */
   readonly clock?: ManualClock;
   /** How quick the engine is. Default: quick. */
   readonly timing?: Timing;
-  /** Options of all locks that the laws take, where a law says nothing else. */
+  /** Default options of all locks that the laws take. A law may override them. */
   readonly options?: LockOptions;
-  /** How to disturb it. Default: not at all. */
+  /** How to disturb a client. Default: not at all. */
   readonly faults?: Faults;
-  /** The seed of the random cases. Default: another one each run. A failure names it. */
+  /** The seed of the random cases. Default: a random number. A failure names the seed. */
   readonly seed?: number;
 }
 
 /** The times that the laws use. */
 export interface Timing {
-  /** A short lease, ms. Default 700, or the least the engine takes if that is more. */
+  /** A short ttl, ms. Default 700, or the least ttl of the engine if that is longer. */
   readonly ttl?: number;
   /** How late the engine or this machine may be, ms. Default 250. */
   readonly tolerance?: number;
 }
 
-/** Ways to disturb a client that `open` gave. If one is missing, a case that needs it attempts nothing and says so. */
+/** Ways to disturb a client of `open`. A case that needs a missing way does nothing, and its outcome says so. */
 export interface Faults {
-  /** Breaks the client's connections without a goodbye, as the death of a process does. */
+  /** Breaks the client's connections without a last message, as the death of a process does. */
   die?(client: Backend): Promise<void>;
   /** Holds back what the client sends, until you call the returned function. */
   stall?(client: Backend): Promise<() => Promise<void>>;
@@ -56,21 +56,21 @@ export interface Faults {
 
 type Mutex = ReturnType<Locks['mutex']>;
 
-/** A hold is renewed several times in it, also by a process that stalls now and then. */
+/** Long enough for several renewals, also in a process that stalls now and then. */
 const TTL_MS = 700;
 const TOLERANCE_MS = 250;
 /** A claim with this ttl does not expire while a case runs. */
 const LONG_TTL_MS = 60_000;
-/** After so many tolerances, what has not come never will. */
+/** How many tolerances, after a ttl, a case waits for an event. */
 const MAX_TOLERANCES = 16;
 const MAX_CLEAN_UP_MS = 5_000;
-/** Short pauses, so that engines without wake-ups do not make the suite slow. */
+/** Short pauses between attempts, so that engines without wake-ups do not make the suite slow. */
 const SPIN = { pause: 2, bound: 20 };
 
 /** What a case works with: two clients of one engine, a key that no other case uses, and the claims for this key. */
 export class Scene {
   readonly subject: Subject;
-  /** Like those of two processes. */
+  /** As of two processes. */
   readonly clients: readonly [Backend, Backend];
   readonly clock: Clock;
   readonly key: string = `conformance/${systemClock.id()}`;
@@ -97,7 +97,7 @@ export class Scene {
     return new Scene(subject, [await subject.open(), await subject.open()]);
   }
 
-  /** The next claim: the clients take turns. */
+  /** Makes the next claim. By default the two clients take turns. */
   participant(wish: Partial<Claim> = {}, client?: Backend): Participant {
     const number = this.#participants.length;
     const claim = {
@@ -116,26 +116,26 @@ export class Scene {
     return participant;
   }
 
-  /** Claims that do not wait in the queue. */
+  /** Makes a claim that does not wait in the queue. */
   passing(wish: Partial<Claim> = {}, client?: Backend): Participant {
     return this.participant({ queue: false, ...wish }, client);
   }
 
-  /** The next claim, which is granted. */
+  /** Makes the next claim, which must be granted. */
   async holder(wish?: Partial<Claim>, client?: Backend): Promise<Participant> {
     const holder = this.participant(wish, client);
     await holder.gets();
     return holder;
   }
 
-  /** The next claim, which is refused and stands in the queue. */
+  /** Makes the next claim, which must be refused and waits in the queue. */
   async waiter(wish?: Partial<Claim>, client?: Backend): Promise<Participant> {
     const waiter = this.participant(wish, client);
     await waiter.waits();
     return waiter;
   }
 
-  /** Opens one more client, with the same prefix or with another. */
+  /** Opens one more client, with the same prefix (`open`) or another one (`apart`). */
   async another(open: 'open' | 'apart' = 'open'): Promise<Backend> {
     const client = await this.subject[open]!();
     this.#others.push(client);
@@ -146,12 +146,12 @@ export class Scene {
     return this.ttl + this.tolerance * MAX_TOLERANCES;
   }
 
-  /** @param sent when its last attempt was sent */
+  /** @param sent when the last attempt was sent, ms of `clock` */
   watch(participant: Participant, sent?: number): Promise<Watching> {
     return Watching.by(participant, this.patience, this.clock, sent);
   }
 
-  /** The locks of one process, over a client of its own. */
+  /** The locks of one process, over `client` or over a new one. */
   async locks(defaults: LocksDefaults = {}, client?: Backend): Promise<Locks> {
     const common = { clock: this.clock, spin: SPIN, ...this.subject.options };
     const locks = createLocks(client ?? (await this.another()), { ...common, ...defaults });
@@ -169,7 +169,7 @@ export class Scene {
     return [here.mutex(this.key), there.mutex(this.key)];
   }
 
-  /** Lists the keys of this scene. */
+  /** Lists the claims of all keys with this prefix. */
   entries(prefix: string = this.key): Promise<QueueEntry[]> {
     return listOf(this.clients[1].inspect!(prefix));
   }
@@ -178,12 +178,12 @@ export class Scene {
     return new Promise((resolve) => this.clock.after(ms, resolve));
   }
 
-  /** Waits until a lease of `ttl` is over, wherever somebody counts it. */
+  /** Waits until a lease of `ttl` is over, for the engine and for all clients. */
   expired(ttl: number = this.ttl): Promise<void> {
     return this.pass(ttl + this.tolerance);
   }
 
-  /** Waits for what must happen before all cleaning up in the background is over. */
+  /** Waits for `work`, at most for `patience`: also long enough for cleaning up in the background. */
   soon<T>(work: Promise<T>, what: string): Promise<T> {
     return limited(work, this.patience, `${what}: not within ${this.patience} ms`, this.clock);
   }
@@ -204,7 +204,7 @@ export class Scene {
   }
 
   async close(): Promise<void> {
-    // A law may leave the engine or a client in any state. Only the outcome of the law counts.
+    // A law may leave the engine or a client in any state, so an error here is no failure of the case.
     const over = async (work: readonly Promise<unknown>[]): Promise<void> => {
       await limited(Promise.allSettled(work), MAX_CLEAN_UP_MS, '', this.clock).catch(() => {});
     };

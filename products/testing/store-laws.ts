@@ -11,7 +11,7 @@ import {
 import { limited } from './limited.ts';
 
 /**
- * A law of `RegisterStore` for one store, for any test runner: `run` rejects when the store breaks it.
+ * A law of `RegisterStore` for one store, for any test runner: `run` rejects when the store breaks the law.
  * @example for (const { name, run } of storeLaws(async () => table(db))) test(name, () => run());
  */
 export interface StoreCase {
@@ -115,7 +115,7 @@ const LAWS: Readonly<Record<string, Check>> = {
   },
   'what was removed and made again has another version': async ([one, other], key) => {
     const first = await writes(one, key, 'the first');
-    // Without `remove` a second key stands for it: an operator may remove what is idle, where the store itself cannot.
+    // A store without `remove` is tested with two keys, because an operator may remove idle keys in another way.
     const name = one.remove ? key : `${key}-other`;
     await one.remove?.(key);
     const second = await writes(other, name, 'the second');
@@ -134,8 +134,8 @@ const LAWS: Readonly<Record<string, Check>> = {
 };
 
 /**
- * What `register` needs of a store, as cases for any test runner.
- * @param open opens a client of its own, as another process would
+ * The laws that a store must keep for `register`, as cases for any test runner.
+ * @param open opens a new client, as another process would
  * @example for (const { name, run } of storeLaws(async () => table(db))) test(name, run);
  */
 export function storeLaws(open: () => Promise<RegisterStore>): StoreCase[] {

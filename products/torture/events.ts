@@ -2,14 +2,13 @@ import type { Demand } from '../../src/core/index.ts';
 
 /**
  * What happened in a run, as the referee knows it. `at` is ms since the start by the monotonic clock of the machine, which all
- * its processes share. `op` names one operation: a request for one key, and the hold that follows. `by` is the number of a process; a restarted
- * one keeps it.
+ * its processes share. `op` names one operation: a request for one key, and the hold that follows. `by` is the number of a process,
+ * which keeps it after a restart.
  */
 export type Event = { readonly at: number } & (ProcessEvent | RefereeEvent);
 
 /**
- * What a process reports about itself. Each time errs on the safe side: a process never
- * reports a hold for a time at which it may not have held the lock.
+ * What a process reports about itself. A process never reports a hold for a time at which it may not have held the lock.
  */
 export type ProcessEvent =
   | ({
@@ -19,7 +18,7 @@ export type ProcessEvent =
       readonly key: string;
       readonly renewed?: boolean;
     } & Demand)
-  /** The process checked between `before` and `at`, and held the lock. `remaining` is null if no time ends the hold. */
+  /** A check between `before` and `at` found the lock held. `remaining`, ms, is null if no time ends the hold. */
   | {
       readonly what: 'entered';
       readonly op: string;
@@ -27,43 +26,43 @@ export type ProcessEvent =
       readonly remaining: number | null;
       readonly token?: string;
     }
-  /** The process checked after `at`, and held the lock. */
+  /** A check after `at` found the lock held. */
   | { readonly what: 'held'; readonly op: string; readonly remaining: number | null }
-  /** The process checked before `at`, and no longer held the lock. */
+  /** A check before `at` found the lock lost. */
   | { readonly what: 'lost'; readonly op: string }
-  /** The process checked after `at`, held the lock, and then released it. */
+  /** A check after `at` found the lock held, and then the process released it. */
   | { readonly what: 'left'; readonly op: string }
-  /** The release had an answer. */
+  /** The engine answered the release. */
   | { readonly what: 'freed'; readonly op: string }
-  /** A timer of the process came so many ms too late, or an answer to the referee did. */
+  /** A timer of the process, or an answer to the referee, came so many ms too late. */
   | { readonly what: 'late'; readonly ms: number }
-  /** The operation ended without a hold. `why`: what was wrong where the engine could not be asked. */
+  /** The operation ended without a hold. `why`: the error, if the engine could not be asked. */
   | { readonly what: 'refused'; readonly op: string; readonly code: string; readonly why?: string };
 
-/** A timer that is late by less than this says nothing about the machine. */
+/** Timers that are late by less than this, ms, are not reported. */
 export const MIN_DELAY_MS = 10;
 
-/** What the referee sees. */
+/** What the referee reports. */
 export type RefereeEvent =
-  /** The holder wrote to the register, for the first time or the last. `accepted`: its token allowed the write. */
+  /** The first (`claimed`) or last (`wrote`) write of a holder to the register. `accepted`: its token allowed the write. */
   | { readonly what: 'claimed' | 'wrote'; readonly op: string; readonly accepted: boolean }
-  /** The time is the one before the signal was sent. */
+  /** A signal was sent to the process, just after `at`. */
   | { readonly what: 'killed' | 'stopped' | 'continued'; readonly by: number }
   /** The process ended by itself. */
   | { readonly what: 'crashed'; readonly by: number; readonly how: string }
   /**
-   * A fault is active from now until it is `over`. `by`: the process that was hit, or whose connections were; undefined if the referee itself
-   * saw the trouble.
+   * A fault is active from now until the event `over`. `by`: the process that was hit, or whose connections were hit; undefined if no
+   * planned fault caused it.
    */
   | { readonly what: 'disturbed'; readonly id: number; readonly kind: Disturbance; readonly by?: number }
   /** `effective`: the fault hit a holder, a waiter, or bytes on their way. */
   | { readonly what: 'over'; readonly id: number; readonly effective: boolean }
-  /** All processes are gone and every lease is over, and somebody still holds. */
+  /** All processes are gone and every lease is over, but a hold is still there. */
   | { readonly what: 'remains'; readonly key: string; readonly label: string };
 
-/** Faults of processes… */
+/** Faults of processes. */
 export const PROCESS_FAULTS = ['killed', 'stopped', 'blocked', 'starved'] as const;
-/** …and of their connections. */
+/** Faults of connections. */
 export const LINK_FAULTS = [
   'delayed',
   'stalled',
@@ -74,7 +73,7 @@ export const LINK_FAULTS = [
   'cut after the reply',
   'halved',
 ] as const;
-/** …and of the network, where each process and each server has a host of its own: packets are dropped without a word. */
+/** Faults of a network in which each process and each server has its own host: packets are dropped without an error. */
 export const NETWORK_FAULTS = [
   'partitioned',
   'partitioned in three',
@@ -87,7 +86,7 @@ export const NETWORK_FAULTS = [
 export type LinkFault = (typeof LINK_FAULTS)[number];
 export type NetworkFault = (typeof NETWORK_FAULTS)[number];
 export type FaultKind = (typeof PROCESS_FAULTS)[number] | LinkFault | NetworkFault;
-/** A disturbance that no planned fault caused: the engine did not answer the referee, or the machine did not let it run. */
+/** A fault, or a disturbance without one: the engine did not answer the referee, or the machine did not let the referee run. */
 export type Disturbance = FaultKind | 'no answer' | 'slow machine';
 
 /** A lock that all processes want. */
@@ -95,7 +94,7 @@ export interface TestLock {
   readonly kind: 'mutex' | 'rwLock' | 'semaphore';
   readonly key: string;
   readonly permits: number;
-  /** The part of its holds that are longer than a lease without renewal: 0 to 1. */
+  /** The part of the holds that may be longer than a lease without renewal: 0 to 1. */
   readonly longPart: number;
   /** Two processes take it again and again, without a pause. */
   readonly busy?: boolean;
@@ -103,23 +102,23 @@ export interface TestLock {
 
 /** Hosts of processes and servers, and the network between them. */
 export interface Network {
-  /** The command that runs another one on the host of a process. */
+  /** The command that runs another command on the host of a process. */
   readonly onHost: (by: number) => readonly string[];
   /**
-   * Gives a fault of the network, which begins when it is called, and ends after `pause`. It returns whether a connection or a packet was lost.
-   * Undefined while another fault lasts, and where there is none of this kind.
+   * Gives a function that applies a fault until the end of `pause`, and returns whether a connection or a packet was lost. Undefined
+   * while another fault lasts, or if there is no fault of this kind.
    */
   readonly fault: (kind: NetworkFault, by: number, choice: number) => Strike | undefined;
 }
 
-/** @param pause by default it is as long as the fault lasts */
+/** @param pause waits for `ms`; by default for as long as the fault lasts */
 export type Strike = (pause: (ms?: number) => Promise<void>) => Promise<boolean>;
 
 /** What all processes do. */
 export interface Job {
   readonly url: string;
   readonly testLocks: readonly TestLock[];
-  /** ms */
+  /** The ttl of holds, ms. */
   readonly ttl: number;
   readonly label: string;
   readonly seed: number;
@@ -142,9 +141,9 @@ export interface Task extends Job {
 
 export type ToWorker =
   | { readonly task: Task }
-  /** An answer to `ask`: a port, or what the register holds. */
+  /** An answer to the question `ask`: a port, or 1 if the register accepted, else 0. */
   | { readonly answer: number; readonly value: number }
-  /** Block the event loop for so many ms: at once, or in pieces between which little else can run. */
+  /** Block the event loop for so many ms, without a break or in `pieces` with very short breaks. */
   | { readonly block: number; readonly pieces: boolean }
   /** These processes are stopped. If the referee dies, the others continue them. */
   | { readonly stopped: readonly number[] }
@@ -152,17 +151,17 @@ export type ToWorker =
 
 export type Question =
   | { readonly route: { readonly host: string; readonly port: number } }
-  /** The first write of a holder to the register, or its last. */
+  /** The first (`claim`) or last (`write`) write of an operation to the register. */
   | { readonly claim: string }
   | { readonly write: string };
 
 export type FromWorker =
   | { readonly ready: true }
   | { readonly failed: string }
-  /** What happened to the process since its last message, and then a question, if it has one. */
+  /** What happened in the process since its last message, and perhaps a question. */
   | {
       readonly events: readonly (ProcessEvent & { readonly at: number })[];
       readonly asked?: { readonly ask: number; readonly question: Question };
     }
-  /** How many locks it held when its loop was blocked. */
+  /** How many locks the process held when its loop was blocked. */
   | { readonly held: number };

@@ -5,42 +5,42 @@ import type { Conditions, Violation } from './verdict.ts';
 /** A key that became free while a claim waited and no fault was active. */
 export interface HandOver {
   readonly key: string;
-  /** When it became free. */
+  /** When the key became free, ms since the start. */
   readonly at: number;
   /** How long it took until the next claim held it, ms. */
   readonly ms: number;
 }
 
 /**
- * How late a hand-over may be, beside the round trips. A wake-up takes a few ms. A waiter without one asks again after a
- * third of the lease, and after 2 s at most.
+ * How long a hand-over may take, in addition to the round trips. A wake-up takes a few ms. A waiter without a wake-up asks
+ * again after a third of the lease, and after 2 s at most.
  */
 const MAX_HAND_OVER_MS = 250;
 /** Round trips that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
 const ROUND_TRIPS = 6;
 /**
- * A hand-over may take longer by this many times the longest delay of a timer or an answer at that time: several steps
- * of it may each be so late. So a busy machine is not taken for an engine that does not notify.
+ * A hand-over may take longer by this many times the longest delay of a timer or an answer at that time, because several of
+ * its steps may each be so late. So a busy machine does not look like an engine that does not notify.
  */
 const LATE_STEPS = 3;
 /** Time between two looks at how late the machine and the engine are. */
 export const LATENESS_INTERVAL_MS = 1_000;
 /** A key that is free for longer than this, while a claim waits, is starved: two polls fit into this time. */
 const STARVATION_MS = 4_000;
-/** More late hand-overs than this number, and than this part of all, are no accident of a busy machine. */
+/** If so many hand-overs are late, and more than this part of all, this is no accident of a busy machine. */
 const MAX_LATE_HAND_OVERS = 5;
 const MAX_LATE_HAND_OVERS_PART = 0.15;
-/** How long an operation may take to join the queue, beside two round trips. */
+/** How long an operation may take to join the queue, in addition to two round trips. */
 const JOIN_MS = 10;
-/** How long after a disturbance, beside the lease, connections come back and holds expire that were not renewed yet. */
+/** How long the effects of a fault last, in addition to the lease: connections come back, and holds expire. */
 const RECOVERY_MS = 3_500;
 /** How long the effects last when only the referee itself got a slow answer. */
 const SLOW_LOOK_MS = 1_000;
 
-/** How long the effects of a fault last: the lease of a dead holder, the place of a dead waiter, a connection that comes back. */
+/** How long the effects of a fault last, ms: dead holders and waiters expire, and connections come back. */
 export const settleTime = (ttl: number): number => ttl + RECOVERY_MS;
 
-/** How free keys found their next holder without any fault, and where that took too long. */
+/** Finds the hand-overs without a fault (`quiet`), and which of them took too long. */
 export function handOvers(
   history: History,
   { ttl, wakes, roundTrip }: Conditions,
@@ -84,7 +84,7 @@ const starvation = (key: string, begin: number, end: number): Violation => ({
   message: `from ${begin.toFixed(0)} ms on, ${key} was free, somebody waited and the engine answered, but nobody got the key for ${(end - begin).toFixed(0)} ms`,
 });
 
-/** The times without a fault, and without an effect of one. */
+/** The times without a fault and without effects of faults. */
 function quietTimes({ disturbances, now }: History, ttl: number): [number, number][] {
   const quiet: [number, number][] = [];
   let from = 0;
@@ -101,9 +101,9 @@ interface Gap {
   readonly key: string;
   /** Since when the key was free, and a claim waited. */
   readonly free: number;
-  /** When a claim held it next, or now. */
+  /** When a claim held the key next; if none did, the time of the last event. */
   readonly next: number;
-  /** The claim waited before the key was free, so this is a hand-over. */
+  /** Whether the claim waited before the key was free, and the key got a next holder. */
   readonly isHandOver: boolean;
 }
 

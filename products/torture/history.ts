@@ -1,13 +1,13 @@
 import { type Demand, mostOf } from '../../src/core/index.ts';
 import type { Disturbance, Event } from './events.ts';
 
-/** A caller asks for one lock, may get it, and releases it. Times are ms since the start. */
+/** One request for one lock, and the hold that may follow. Times are ms since the start. */
 export interface Operation extends Demand {
   readonly op: string;
   readonly by: number;
   readonly key: string;
   readonly asked: number;
-  /** Whether its hold is renewed while it lasts. */
+  /** Whether the process renews the hold. */
   readonly renewed: boolean;
   hold?: RecordedHold;
   /** When the operation was over, with a hold or without. */
@@ -16,21 +16,21 @@ export interface Operation extends Demand {
 
 export interface RecordedHold {
   readonly token?: bigint;
-  /** The process checked between these two times, and held the lock. */
+  /** The first check that found the lock held was between these two times. */
   readonly before: number;
   readonly from: number;
   /** The time of the last check that found the lock held. */
   seen: number;
-  /** Its last known deadline. */
+  /** The last known deadline. */
   promised: number;
-  /** Until this time the process surely believed that it held the lock. No other hold may overlap. The time grows until the hold is over. */
+  /** Until this time the process surely believed that it held the lock, so no other hold may overlap. It grows until the hold is over. */
   until: number;
   over: boolean;
-  /** When its process found that it is lost. */
+  /** When the process found that the hold was lost. */
   lost?: number;
-  /** When its release had an answer. */
+  /** When the engine answered the release. */
   freed?: number;
-  /** When the register accepted its first write. */
+  /** When the register accepted the holder's first write. */
   claimed?: number;
   /** All other writes, accepted or refused. */
   readonly writes: { readonly at: number; readonly accepted: boolean }[];
@@ -48,7 +48,7 @@ interface Pause {
 /** The time during which one fault was active. */
 export interface FaultPeriod {
   readonly kind: Disturbance;
-  /** The process that was hit, or whose connections were. */
+  /** The process that was hit, or whose connections were. Undefined: no planned fault. */
   readonly by: number | undefined;
   readonly at: number;
   /** Infinity while the fault lasts. */
@@ -62,14 +62,14 @@ export class History {
   readonly disturbances = new Map<number, FaultPeriod>();
   readonly crashes: { readonly at: number; readonly by: number; readonly how: string }[] = [];
   readonly remains: { readonly key: string; readonly label: string }[] = [];
-  /** By how much timers and answers were too late. */
+  /** How late timers and answers were. */
   late: { readonly at: number; readonly ms: number }[] = [];
-  /** The operations of each process that are not over. */
+  /** By process: the operations that are not over. */
   readonly #open = new Map<number, Set<Operation>>();
   #pauses: Pause[] = [];
   /** The time of the last event. */
   now = 0;
-  /** What was over before this time is forgotten. */
+  /** Operations that were over before this time are forgotten. */
   since = 0;
 
   apply(event: Event): void {
@@ -114,14 +114,14 @@ export class History {
     }
   }
 
-  /** The operations of a process that are not over. */
+  /** The operations of a process that are not over yet. */
   open(by: number): Operation[] {
     const open = this.#open.get(by) ?? new Set();
     for (const operation of open) if (operation.ended !== undefined) open.delete(operation);
     return [...open];
   }
 
-  /** Forgets what was over before `time`. It keeps the highest token of each key, for comparison with later ones. */
+  /** Forgets operations that were over before `time`, but keeps the highest token of each key, for comparison with later ones. */
   forget(time: number): void {
     const highest = new Map<string, Operation>();
     const token = (operation: Operation | undefined): bigint => operation?.hold?.token ?? -1n;
@@ -141,7 +141,7 @@ export class History {
 
   #applyToOperation(event: Event & { readonly op: string }): void {
     const operation = this.operations.get(event.op);
-    if (!operation) return; // the news came after its process was declared dead
+    if (!operation) return; // the report came after the operation was forgotten
     const { hold } = operation;
     const { at } = event;
     switch (event.what) {
@@ -194,12 +194,12 @@ export class History {
   }
 
   /**
-   * A pause may begin after a check that found the lock held, and end before a check that did not. The process then believed
-   * until the end of the pause that it held the lock.
+   * First a check finds the lock held, then the process is stopped and continued, then a check finds the lock lost. Until the
+   * end of that pause the process believed that it held the lock.
    */
   #endOfLastPause(by: number, seen: number, lost: number): number {
     const pauses = this.#pauses.filter((pause) => pause.by === by && pause.from >= seen && pause.to <= lost);
-    // If the process learnt something between that check and the pause, it reported that before the pause.
+    // If the process had learnt of the loss before the pause, it would have reported the loss before the pause.
     return mostOf(
       pauses.map(({ to }) => to),
       seen,
@@ -207,7 +207,7 @@ export class History {
   }
 }
 
-/** What a process said just before it was killed may come after the news of its death: the earlier end counts. */
+/** The last report of a killed process may arrive after the report of its death. So the earlier end counts. */
 function end(operation: Operation, hold: RecordedHold, until: number, at: number): void {
   hold.until = hold.over ? Math.min(hold.until, until) : until;
   hold.over = true;

@@ -9,7 +9,7 @@ export interface Judgement {
   readonly handOvers: readonly HandOver[];
 }
 
-/** Finds broken promises in a history. Pure: the same history gets the same judgement. */
+/** Finds broken promises in a history. The same history always gets the same judgement. */
 export function judge(history: History, conditions: Conditions): Judgement {
   const waits = handOvers(history, conditions);
   const violations = [...byKey(history.operations.values())].flatMap(([key, operations]) => {
@@ -27,7 +27,7 @@ export function judge(history: History, conditions: Conditions): Judgement {
   return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.quiet };
 }
 
-/** A thread renews what a blocked loop cannot. Beside another fault a loss proves nothing. */
+/** A thread must renew while the event loop is blocked. A loss under another fault proves nothing. */
 function lossesToBlocks(key: string, holds: readonly OperationWithHold[], history: History): Violation[] {
   return holds.flatMap(({ op, by, renewed, hold }): Violation[] => {
     const { from, lost } = hold;
@@ -45,15 +45,14 @@ const time = (ms: number): string => `${ms.toFixed(1)} ms`;
 const from = (a: OperationWithHold, b: OperationWithHold): number => a.hold.from - b.hold.from;
 
 /**
- * All that believe to hold a key at one moment must fit the rule. Their order does not matter, since the sums do not depend on
- * it.
+ * All holds that processes believe in at one moment must fit the rule together.
  */
 function exclusion(key: string, holds: readonly OperationWithHold[]): Violation[] {
   let inside: OperationWithHold[] = [];
   return holds.toSorted(from).flatMap((next): Violation[] => {
     const { hold } = next;
     inside = inside.filter((other) => other.hold.until > hold.from);
-    // A hold that was seen only once lasted at some moment between `before` and `from`.
+    // A hold that was seen only once existed surely only at some moment between `before` and `from`.
     const seenOnce = hold.until <= hold.from;
     const together = [...(seenOnce ? inside.filter((other) => other.hold.from < hold.before) : inside), next];
     if (!seenOnce) inside.push(next);
@@ -79,7 +78,7 @@ function tokens(key: string, holds: readonly OperationWithHold[]): Violation[] {
   let next = 0;
   let highest: OperationWithHold | undefined;
   for (const each of exclusive.toSorted((a, b) => a.hold.before - b.hold.before)) {
-    // Only a hold that was seen before this grant surely came earlier.
+    // Only a hold that was seen before `before` of this hold surely came earlier.
     for (; entered[next] && entered[next]!.hold.from < each.hold.before; next++)
       if (!highest || entered[next]!.hold.token! > highest.hold.token!) highest = entered[next];
     const twin = owners.get(each.hold.token!);
@@ -90,7 +89,7 @@ function tokens(key: string, holds: readonly OperationWithHold[]): Violation[] {
   return found;
 }
 
-/** The register refuses a holder that another one has followed, and accepts one that still holds. */
+/** The register must refuse a holder after the next one has written, and must accept a holder that still holds. */
 function register(key: string, holds: readonly OperationWithHold[]): Violation[] {
   const claims = holds
     .filter(({ hold }) => hold.claimed !== undefined)
@@ -113,7 +112,7 @@ function register(key: string, holds: readonly OperationWithHold[]): Violation[]
   );
 }
 
-/** The index of the first hold after `time`, in a list in that order. */
+/** The index of the first hold with `before` after `time`, in a list in that order. */
 function firstAfter(holds: readonly OperationWithHold[], time: number): number {
   let [low, high] = [0, holds.length];
   while (low < high) {

@@ -9,35 +9,35 @@ export interface Fault {
   readonly kind: FaultKind;
   /** The numbers of the processes that it may hit. It hits the first of them that has no other fault. */
   readonly candidates: readonly number[];
-  /** How long the fault lasts, ms. After a kill this is the time until the restart. A cut may take this long to hit something. */
+  /** How long the fault lasts, ms. Of a kill: the time until the restart. Of a cut: how long it may wait for bytes to hit. */
   readonly lasts: number;
-  /** At least 0, below 1: decides the details of the fault. */
+  /** A number from 0 to below 1, which decides the details of the fault. */
   readonly choice: number;
 }
 
 export interface ScheduleOptions {
-  /** ms */
+  /** How long the run lasts, ms. */
   readonly duration: number;
   readonly processes: number;
-  /** ms */
+  /** The ttl of holds, ms. */
   readonly ttl: number;
-  /** What there is beside the processes: connections through proxies, or a network of hosts. */
+  /** What is between the processes and the engine: nothing, proxies, or a network of hosts. */
   readonly between: 'nothing' | 'links' | 'network';
-  /** All by default. */
+  /** Default: all that `between` allows. */
   readonly kinds?: readonly FaultKind[] | undefined;
 }
 
-/** Faults and quiet judging take turns. */
+/** Times with and without faults take turns. */
 const STORM_MS = 40_000;
 const QUIET_MS = 7_000;
-/** How long the run goes without faults at its beginning, at most: to see how it goes without them. */
+/** The longest time without faults at the beginning of the run. */
 const MAX_CALM_MS = 4_000;
-/** The time between two faults of up to four processes. With more processes it is shorter, so that each of them is hit as often. */
+/** The time between two faults with up to four processes. More processes get more faults, so that each process is hit as often. */
 const [MIN_GAP_MS, MAX_GAP_MS] = [80, 500];
 const USUAL_PROCESSES = 4;
 /**
- * With this many processes, half of them have no faults for a while, and then the other half. Otherwise faults would block nearly all
- * keys nearly all the time, so that there would be few holds. Pairs of processes share keys, so both of a pair rest at once.
+ * From this many processes on, one half has no faults for `REST_MS`, then the other half. Otherwise faults would block nearly all
+ * keys nearly all the time, and there would be few holds. Pairs of processes share keys, so both processes of a pair rest together.
  */
 const MIN_PROCESSES_TO_REST = 8;
 const REST_MS = 10_000;
@@ -78,7 +78,7 @@ function* storms(duration: number, ttl: number): Generator<[start: number, end: 
     yield [at, Math.min(at + STORM_MS, duration)];
 }
 
-/** How long a fault lasts, in parts of the lease: mostly longer than it, and nearly always longer than the time to a renewal. */
+/** How long a fault lasts, in ttls: mostly longer than a lease, and nearly always longer than the time to a renewal. */
 const LONG = [0.4, 2.2] as const;
 const SLOW = [0.3, 1.5] as const;
 const [MIN_DEAD_MS, MAX_DEAD_MS] = [50, 500];
@@ -94,7 +94,7 @@ const isCut = (kind: FaultKind): boolean => kind === 'halved' || (kind.startsWit
 
 const between = (least: number, most: number, part: number): number => least + (most - least) * part;
 
-/** Draws each card once before any comes again, in random order. */
+/** Draws all cards in random order, and begins again when none is left. */
 function* draws<T>(cards: readonly T[], random: () => number): Generator<T, never> {
   for (;;) {
     const left = [...cards];

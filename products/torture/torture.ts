@@ -12,29 +12,29 @@ import { countFaults, type EndReason, missingEvidence, type Verdict } from './ve
 export interface Torture {
   /** The address of the engine, for `connect`; not `memory:`. */
   readonly url: string;
-  /** How long it lasts, ms; less if a promise is broken. */
+  /** How long the run lasts, ms. It ends early if a promise is broken. */
   readonly duration: number;
   /** The seed of the faults, and of what the processes do. */
   readonly seed: number;
   readonly processes: number;
-  /** Run even if others have locks there. */
+  /** Run even if others use locks on this server. */
   readonly besideOthers?: boolean;
-  /** After so many ms without an answer the server is gone for good. Default 20 s. */
+  /** After so many ms without an answer the run ends, because the server is gone. Default 20 s. */
   readonly patience?: number;
   /** Ends the run early. The verdict covers what happened so far. */
   readonly signal?: AbortSignal;
-  /** Called once a second. */
+  /** Called about once a second. */
   readonly progress?: (progress: Progress) => void;
   readonly onEvent?: (event: Event) => void;
   /** How many callers of each process take one lock after the other without a pause, for more holds. Default 0. */
   readonly busy?: number;
-  /** `worker`: a thread of each process renews while its loop is blocked, as `connect` has it. Default: nobody does. */
+  /** `worker`: a thread of each process renews while the loop is blocked, as with `connect`. Default: nobody renews then. */
   readonly renewal?: 'worker' | undefined;
   /** The kinds of faults. Default: all. */
   readonly faults?: readonly FaultKind[];
-  /** The program uses another library: only mutexes, no wake-ups, and the run goes on after a broken promise. */
+  /** `worker` uses another library: only mutexes, wake-ups are not judged, and the run goes on after a broken promise. */
   readonly others?: boolean;
-  /** The program of a process. Default: ours. */
+  /** The program of a process. Default: that of holdfast. */
   readonly worker?: URL;
   /** The command that runs the program. Default: this Node.js. */
   readonly command?: readonly string[] | undefined;
@@ -49,15 +49,14 @@ export const PREFIX = 'holdfast-torture:';
 /** Short, so that leases run out often. */
 const TTL_MS = 2_000;
 const LOOK_INTERVAL_MS = 1_000;
-/** The referee judges for at most this part of its time. It also leads the connections, and must not delay them. */
+/** The referee judges for at most this part of its time, because it must not delay the connections that it proxies. */
 const MAX_JUDGING_PART = 0.1;
 const PATIENCE_MS = 20_000;
 const PERMITS = 2;
 
 /**
- * Starts processes that want the same locks, and disturbs them and their connections. A referee without faults judges what they
- * got.
- * @throws LockError if it cannot begin: as `connect` does, and `LOCK_INVALID` if others have locks there
+ * Starts processes that want the same locks, and disturbs them and their connections. A referee without faults judges the holds.
+ * @throws LockError if the run cannot begin: the errors of `connect`, and `LOCK_INVALID` if others use locks on this server
  */
 export async function torture(plan: Torture): Promise<Verdict> {
   const { url, duration, seed, processes, progress, renewal, busy = 0, others = false } = plan;
@@ -140,7 +139,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
     ...{ staleWrites: crew.register.stale, staleRefused: crew.register.refused },
     notes: [
       ...notesOf(backend.traits, between !== 'nothing', ended, left === undefined, ttl),
-      // Where faults cut connections, such errors are to be expected, and say nothing.
+      // Faults on purpose cause such errors, too, so in other verdicts they say nothing.
       ...(outcome === 'nothing' || ended === 'server gone' ? troubleOf(record.troubles) : []),
     ],
   };
@@ -157,7 +156,7 @@ async function refuseOthers(locks: Locks, engine: string): Promise<void> {
   );
 }
 
-/** The shortest of a few round trips, ms. A run takes two. */
+/** The shortest of a few round trips, ms. Each `run` takes two. */
 async function measureRoundTrip(locks: Locks, key: string): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let tried = 0; tried < 5; tried++) {
@@ -169,7 +168,7 @@ async function measureRoundTrip(locks: Locks, key: string): Promise<number> {
 }
 
 /**
- * Uses all kinds of locks that the engine has, and few keys, so that all processes want the same ones.
+ * All kinds of locks that the engine supports, on few keys, so that all processes want the same keys.
  * @param busy the number of busy keys; two processes want each of them
  */
 function testLocksOf(demand: Traits['units'], run: string, busy: number): TestLock[] {
@@ -185,7 +184,7 @@ function testLocksOf(demand: Traits['units'], run: string, busy: number): TestLo
   ];
 }
 
-/** Starts each fault at its time, also if the one before failed. */
+/** Starts each fault at its time, without waiting for earlier faults. */
 async function injectAll(faults: Iterable<Fault>, injector: FaultInjector, signal: AbortSignal): Promise<void> {
   const began = performance.now();
   const under: Promise<void>[] = [];

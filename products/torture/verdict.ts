@@ -4,17 +4,17 @@ import type { FaultPeriod } from './history.ts';
 
 /** A promise that was broken. */
 export type BrokenPromise =
-  /** Two holders at once; more permits than there are; a reader beside a writer. */
+  /** Two holders at once; more permits than there are; a reader together with a writer. */
   | 'exclusion'
   /** A token was no higher than that of an earlier holder. */
   | 'tokens'
   /** The register accepted a write from a holder after the next one had begun, or refused one that still held. */
   | 'register'
-  /** A key was free, a claim waited, the engine answered, and nobody held the key for longer than promised. */
+  /** A key was free for longer than promised, although a claim waited and the engine answered. */
   | 'starvation'
-  /** Waiters hold the key only after their next poll, as if no wake-up came. */
+  /** Waiters got the key only at their next poll, as if no wake-up came. */
   | 'wake-ups'
-  /** A hold was lost to a blocked loop, although a thread renews it. */
+  /** A hold was lost while the event loop was blocked, although a thread renews it. */
   | 'renewal'
   /** A hold outlived its lease and its process. */
   | 'residue'
@@ -27,13 +27,13 @@ export interface Violation {
   /** ms since the start. */
   readonly at: number;
   readonly message: string;
-  /** The operations that are part of it. */
+  /** The names of the operations that broke the promise. */
   readonly ops: readonly string[];
 }
 
 /** What the judge must know of the engine and the run. */
 export interface Conditions {
-  /** ms */
+  /** The ttl of all holds, ms. */
   readonly ttl: number;
   /** Whether the engine wakes waiters. If they only poll, no wake-up can be late. */
   readonly wakes: boolean;
@@ -48,10 +48,10 @@ export interface Totals {
   holds: number;
   /** Holds during a fault, or while its effects could last. */
   underFaults: number;
-  /** From the request to the hold, ms. */
+  /** The longest time from a request to its hold, ms. */
   longestWait: number;
   handOvers: number;
-  /** From free to held, without a fault, ms. */
+  /** How long a free key waited for its next holder, without a fault, ms. */
   longestHandOver: number;
 }
 
@@ -59,14 +59,14 @@ export interface Totals {
 export type EndReason = 'time' | 'broken' | 'interrupted' | 'server gone';
 
 export interface Verdict {
-  /** `kept`: all promises, under faults that hit. `nothing`: too little happened to know. */
+  /** `kept`: all promises were kept, and enough faults hit. `nothing`: too little happened to know. */
   readonly outcome: 'kept' | 'broken' | 'nothing';
   readonly ended: EndReason;
   /** Why the run proves nothing. */
   readonly missing: readonly string[];
   readonly engine: string;
   readonly seed: number;
-  /** ms */
+  /** How long it ran, ms. */
   readonly ran: number;
   readonly ttl: number;
   readonly processes: number;
@@ -74,7 +74,7 @@ export interface Verdict {
   readonly faults: Readonly<Record<string, FaultCount>>;
   /** Holders that stood still past the end of their leases. */
   readonly overslept: number;
-  /** Late writes, after another holder had followed; and those of them that the token check refused. */
+  /** Late writes, after the next holder has written. `staleRefused`: how many the token check refused. */
   readonly staleWrites: number;
   readonly staleRefused: number;
   readonly broken: { readonly [kind in Violation['broken']]?: number };
@@ -89,7 +89,7 @@ export interface FaultCount {
   readonly effective: number;
 }
 
-/** A run with less proves nothing. */
+/** A run with fewer proves nothing. `faults` and `kinds`: only faults that hit. */
 export const MIN_EVIDENCE = { holds: 100, underFaults: 30, faults: 5, kinds: 3 } as const;
 
 /** What is missing for a meaningful verdict. */
@@ -106,7 +106,7 @@ export function missingEvidence(totals: Totals, faults: Verdict['faults']): stri
   ];
 }
 
-/** Counts the faults on purpose, by kind. */
+/** Counts the planned faults that are over, by kind. */
 export function countFaults(periods: Iterable<FaultPeriod>): Record<string, FaultCount> {
   const counts: { [kind in Disturbance]?: { done: number; effective: number } } = {};
   for (const { kind, by, until, effective } of periods) {

@@ -8,7 +8,7 @@ import type { Looks } from './wire.ts';
 /** How many keys are kept. Beyond this number, keys without waiters are only counted. */
 const MAX_KEYS = 250_000;
 
-/** How many evictions by this page the board remembers. */
+/** How many evictions by the page the board remembers. */
 const MAX_EVICTIONS = 100;
 
 /** What the page knows of the locks of one engine, and of their past. A board asks no engine, and reads no clock. */
@@ -17,7 +17,7 @@ export class Board {
   readonly deadlocks = new Deadlocks();
   looks: Looks = { state: 'never' };
   findings: readonly Finding[] | undefined;
-  /** What the engine remembers of the open keys, and when that was seen. */
+  /** What the engine remembers of the open keys, and when a look found it, ms. */
   memos: ReadonlyMap<string, { readonly sight: MemoSight; readonly at: number }> = new Map();
   /** The traces of the claims of the open keys, by token and key. */
   traces: ReadonlyMap<string, string> = new Map();
@@ -45,13 +45,13 @@ export class Board {
     return Math.max(this.#beyond, this.#beyondNow);
   }
 
-  /** A look at all keys begins. A key that this look does not meet is free when the look ends. */
+  /** Begins a look at all keys. A key that this look does not meet is free at its end. */
   begin(): void {
     this.#pass++;
     this.#beyondNow = 0;
   }
 
-  /** What the look found at a key. `entries` is empty if a page asked for this key, and the key is free. */
+  /** Takes in what a look found at a key. `entries` is empty if a close look found the key free. */
   see(key: string, entries: readonly QueueEntry[], at: number): void {
     const before = this.#views.get(key);
     if (before && updateView(before, entries, at)) {
@@ -69,13 +69,13 @@ export class Board {
     else this.#views.delete(key);
   }
 
-  /** The look met a key of which newer facts are known. */
+  /** Only marks a key as met, because newer facts about it are known. */
   meet(key: string): void {
     const known = this.#views.get(key);
     if (known) known.pass = this.#pass;
   }
 
-  /** The look was complete. */
+  /** Ends a complete look. @param took ms */
   finish(at: number, took: number): void {
     for (const [key, view] of this.#views) {
       if (view.pass === this.#pass) continue;
@@ -87,13 +87,13 @@ export class Board {
     this.deadlocks.look(this.views());
   }
 
-  /** The look failed, and the known facts grow old. */
+  /** Notes that the look failed. The known facts stay. */
   fail(error: string, at: number): void {
     const { at: last, took, failingSince = at } = this.looks;
     this.looks = { state: 'failing', at: last, took, error, failingSince };
   }
 
-  /** This page evicts the holder of this key with this token. */
+  /** Notes that the page evicts the holder with this token. */
   noteEviction(key: string, token: bigint): void {
     this.#evicted.set(`${token} ${key}`, true);
   }

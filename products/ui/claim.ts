@@ -6,19 +6,19 @@ export interface ListedClaim {
   readonly label: string;
   readonly units: number;
   readonly capacity: number;
-  /** Its process and claim; kept only where claims wait. */
+  /** The process and claim; kept only while claims wait for the key. */
   readonly origin: Origin | undefined;
   /** When the claim joined the queue; undefined if the engine does not say. */
   readonly joined: number | undefined;
-  /** When a look first found it. */
+  /** When a look first found the claim. */
   readonly firstSeen: number;
-  /** When a look first found the claim as a holder; undefined unless a look shortly before found that it was none. */
+  /** When a look first found the claim as a holder, if a look shortly before did not; otherwise undefined. */
   readonly granted: number | undefined;
-  /** When the claim expires unless renewed, by the last look; Infinity if a session keeps the claim. */
+  /** When the claim expires if nobody renews it, as the last look found; Infinity if a session keeps the claim. */
   expires: number;
 }
 
-/** The process of a claim. Other programs do not name it; labels mostly distinguish processes. */
+/** A name for the process of a claim. Claims of other programs have no `origin`, but mostly their labels differ. */
 export const processOf = ({ origin, label }: Pick<QueueEntry, 'origin' | 'label'>): string =>
   `${origin?.process ?? ''} ${label}`;
 
@@ -33,13 +33,13 @@ export interface KeyQueueView {
   pass: number;
 }
 
-/** If two looks are farther apart, nobody can say when a change between them happened. ms. */
+/** If two looks are farther apart than this, ms, the time of a change between them counts as unknown. */
 export const MAX_GAP_MS = 10_000;
 
 const NO_CLAIMS: readonly ListedClaim[] = [];
 /** Lists of up to this length are searched without an index. */
 const MAX_UNINDEXED = 8;
-/** How many labels are shared: most of a hundred thousand locks belong to a few processes. */
+/** How many label texts are shared between claims: a hundred thousand locks mostly belong to a few processes. */
 const MAX_LABELS = 10_000;
 const labels = new Map<string, string>();
 
@@ -52,7 +52,7 @@ function shortLabel(label: string): string {
   return own;
 }
 
-/** Copies the text: a part of an answer would keep the whole answer in memory. */
+/** Copies a text, because a part of an answer would keep the whole answer in memory. */
 const ownOf = (text: string): string => Buffer.from(text).toString();
 
 export function finderOf(claims: readonly ListedClaim[] = NO_CLAIMS): (token: bigint) => ListedClaim | undefined {
@@ -62,8 +62,8 @@ export function finderOf(claims: readonly ListedClaim[] = NO_CLAIMS): (token: bi
 }
 
 /**
- * Updates a view after a look that found the same claims. Most looks do, so they make no new objects for a hundred thousand keys.
- * @returns whether the claims were the same; if not, it changed nothing
+ * Updates a view after a look that found the same claims. Most looks do so, and then need no new objects for a hundred thousand keys.
+ * @returns whether the claims were the same; if not, nothing was changed
  */
 export function updateView(view: KeyQueueView, entries: readonly QueueEntry[], at: number): boolean {
   const { holders, waiters } = view;
@@ -77,17 +77,17 @@ export function updateView(view: KeyQueueView, entries: readonly QueueEntry[], a
   return true;
 }
 
-/** The facts of a look at a key, beside what it found. */
+/** The circumstances of a look at a key. */
 interface Found {
-  /** What the last look found; undefined if it found no claim, or there was no look. */
+  /** What the last look found; undefined if that look found no claim, or there was no look. */
   readonly before: KeyQueueView | undefined;
-  /** When the last look was. What this look finds for the first time began after the last one. */
+  /** When the last look was. A claim or hold that is new in this look began after the last one. */
   readonly last: number | undefined;
   readonly at: number;
   readonly pass: number;
 }
 
-/** Makes the view of what a look has found. */
+/** Makes a view of the entries that a look has found. */
 export function viewFrom(key: string, entries: readonly QueueEntry[], { before, last, at, pass }: Found): KeyQueueView {
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);

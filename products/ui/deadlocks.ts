@@ -5,10 +5,10 @@ import { type KeyQueueView, type ListedClaim, processOf } from './claim.ts';
 import { beganAt } from './history.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
-/** How many keys of deadlocks get a close look, to see whether the deadlocks last. */
+/** How many keys of deadlocks `CloseUp` looks at, to see whether the deadlocks last. */
 const MAX_KEYS = 32;
 
-/** Finds claims that wait for each other without an end. It reports them as soon as later looks at each of their keys have confirmed them. */
+/** Finds claims that wait for each other without an end. A deadlock is reported when later looks at each of its keys have confirmed it. */
 export class Deadlocks {
   readonly #suspects = new Suspects();
   #confirmed: readonly Deadlock[] = [];
@@ -35,7 +35,7 @@ export class Deadlocks {
   }
 }
 
-/** The youngest hold has the least work to lose. */
+/** Chooses the youngest hold, because it has the least work to lose. */
 function victimOf(round: readonly WaitsClaim[], views: ReadonlyMap<string, KeyQueueView>): Deadlock['victim'] {
   const began = ({ key, token }: WaitsClaim): number =>
     beganAt(views.get(key)!.holders.find((holder) => holder.token === token)!);
@@ -63,19 +63,19 @@ const entriesOf = ({ key, holders, waiters, at }: KeyQueueView): QueueEntry[] =>
     };
   });
 
-/** How many processes and keys are shown: those with the longest waits. */
+/** How many processes and keys are shown: deadlocks first, then the longest waits. */
 const MAX_NODES = 60;
 
 interface Node extends Pick<GraphNode, 'id' | 'what' | 'name'> {
-  /** The nodes that this node leads to, and since when. */
+  /** The nodes that this node leads to, and since when, ms. */
   readonly to: Map<string, number>;
 }
 
 const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}`;
 
 /**
- * The processes that wait, and for which other ones, over all keys. An arrow leads from a process that waits to its key, and from the key to each process that
- * holds it. Nodes stand in layers; a node that waits for nobody is in the first.
+ * Which processes wait for which others, over all keys. An arrow leads from a waiting process to its key, and from the key to each process
+ * that holds it. Nodes are in layers; a node that waits for nobody is in the first layer.
  */
 export function graphOf(views: Iterable<KeyQueueView>, deadlocks: readonly Deadlock[], now: number): Graph {
   const contested = [...views].filter(({ waiters }) => waiters.length > 0);
@@ -121,7 +121,7 @@ function edgeOf({ process, key, held }: Deadlock['steps'][number]): string {
 
 const sinceOf = ({ joined, firstSeen }: ListedClaim): number => joined ?? firstSeen;
 
-/** How many nodes stand between each node and one that waits for nobody, on the longest path without a repetition. */
+/** The layer of each node: the length of the longest path from it without a repetition. Nodes that wait for nobody have 0. */
 function layersOf(nodes: ReadonlyMap<string, Node>): ReadonlyMap<string, number> {
   const layers = new Map<string, number>();
   const onWay = new Set<string>();

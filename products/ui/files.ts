@@ -1,6 +1,6 @@
 /**
- * The files of the page, by their names: made now, out of `page`. In the package stands a module with their text instead
- * (`scripts/build.mjs`), so that they are in the bundle of a program, too.
+ * Builds the files of the page from `page`, by name. In the package, `scripts/build.mjs` replaces this module by one with the texts of
+ * the files, so that bundled programs have them, too.
  */
 export async function files(): Promise<Readonly<Record<string, string | Uint8Array>>> {
   const script = new URL('../../scripts/build-page.mjs', import.meta.url).href;

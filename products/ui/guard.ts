@@ -11,14 +11,14 @@ interface RequestHead {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** The path of the request after the token; or why the request is refused. */
+/** The path of the request after the token or the mount path; or why the request is refused. */
 export type Verdict =
   | { readonly allowed: true; readonly path: string; readonly query: URLSearchParams }
   | { readonly allowed: false; readonly status: 403 | 405; readonly why: 'host' | 'token' | 'site' | 'method' };
 
 /**
- * The local names of this machine, with any port: a tunnel may use another one. A foreign name that resolves to this machine
- * does not match.
+ * The local names of this machine, with any port, because a tunnel may use another port. A foreign name that resolves to this
+ * machine does not match.
  */
 const OURS = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 
@@ -29,8 +29,8 @@ const refusal = (why: 'host' | 'token' | 'site' | 'method'): Verdict => ({
 });
 
 /**
- * Whether a request comes from our own page, or from a user who has its address. Other pages of the same browser reach this
- * port, too. But they do not know the token, their requests name their own origin, and their host name is not one of ours.
+ * Whether a request comes from our own page, or from a user with the page's address. Other pages of the same browser reach this
+ * port, too. But they do not know the token, and their requests name a foreign origin or a foreign host name.
  */
 export function judge(asked: RequestHead, token: string): Verdict {
   const host = one(asked.headers.host);
@@ -44,9 +44,9 @@ export function judge(asked: RequestHead, token: string): Verdict {
 }
 
 /**
- * Whether a request comes from our own page, where a service has mounted it behind a login of its own. That says who may ask;
- * the browser says which page asks. A proxy may have ended TLS, so the scheme of the origin says nothing.
- * @param url what is left of the address below the place of the page, with its first slash
+ * Whether a request comes from our own page, if a service has mounted it behind a login. The login decides which user may ask,
+ * the browser says which page asks. A proxy may have ended TLS, so the scheme of the origin is ignored.
+ * @param asked `url` is the address after the path of the page, with its first slash
  */
 export function judgeMounted(asked: RequestHead): Verdict {
   if (!METHODS.has(asked.method)) return refusal('method');
@@ -59,7 +59,7 @@ export function judgeMounted(asked: RequestHead): Verdict {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST']);
 
-/** What both guards have in common: other sites may only link to the page, and a request that changes something must name its origin. */
+/** The rules of both guards: other sites may only link to the page, and a POST request must name our own origin. */
 function judgeSite(
   { method, headers }: RequestHead,
   path: string,
@@ -71,7 +71,7 @@ function judgeSite(
   const own = origin !== '' && isOwn(origin);
   if (origin !== '' && !own) return refusal('site');
   const site = one(headers['sec-fetch-site']);
-  // A link to the page may be anywhere. Only the page itself may ask for the rest.
+  // Any site may link to the page. Only the page itself may ask for its other paths.
   const opens = reads && one(headers['sec-fetch-dest']) === 'document' && path === '';
   if (site !== '' && site !== 'same-origin' && site !== 'none' && !opens) return refusal('site');
   if (!reads && (!own || !/^application\/json\b/.test(one(headers['content-type'])))) return refusal('site');
@@ -82,12 +82,11 @@ const one = (header: string | readonly string[] | undefined): string => (typeof 
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Compares in a time that says nothing about the token. */
+/** Compares in a time that does not depend on the token. */
 const same = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token));
 
 /**
- * The page may load files and data only from this server. No page may show it in a frame, and no text becomes a
- * script.
+ * The page may load files and data only from this server. No other page may show it in a frame, and no text becomes a script.
  */
 const POLICY = [
   "default-src 'none'",
@@ -102,7 +101,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** The headers of every answer. The address has the token, so no cache keeps it, and no other site gets it. */
+/** The headers of every answer. The page's address contains the token, so no cache may keep it, and no other site may get it. */
 export const HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': POLICY,
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -116,7 +115,7 @@ export const HEADERS: Readonly<Record<string, string>> = {
 /** The longest reason, in characters. */
 const MAX_REASON_LENGTH = 500;
 
-/** What the page asks for, or what is wrong with it. */
+/** What a request asks for, or what is wrong with the request. */
 type Read<T> = T | { readonly wrong: string };
 
 function read(body: string): Partial<ReleaseOrder> {
@@ -136,7 +135,7 @@ export function keyOf(body: string): Read<{ readonly key: string; readonly token
   return isKey(key) ? { key } : NO_KEY;
 }
 
-/** Reads which hold to evict. */
+/** Reads a request to evict a hold. */
 export function orderOf(body: string): Read<ReleaseOrder> {
   const { key, token, reason } = read(body);
   if (!isKey(key)) return NO_KEY;
@@ -145,21 +144,21 @@ export function orderOf(body: string): Read<ReleaseOrder> {
   return { key, token, reason: reason.trim().slice(0, MAX_REASON_LENGTH).toWellFormed() };
 }
 
-/** Evicts the one holder that the page has shown. A later holder keeps the key. */
+/** Evicts only the holder with this token, which the page has shown. A later holder keeps the key. */
 export const release = (locks: Locks, { key, token, reason }: ReleaseOrder): Promise<ReleaseAnswer> =>
   orError(async () => ({ evicted: (await locks.forceRelease(key, { reason, token: BigInt(token) })) > 0 }));
 
-/** Forgets what is kept of a memo. */
+/** Makes the engine forget a memo. */
 export const forget = (locks: Locks, key: string): Promise<ForgetAnswer> =>
   orError(async () => ({ forgotten: await locks.memo(key).forget() }));
 
-/** @throws LockError `LOCK_INVALID` for what a browser should not open */
+/** @throws LockError `LOCK_INVALID` if `url` is no http(s) address with `{traceId}` */
 export function checkTraceUrl(url: string): string {
   if (typeof url === 'string' && /^https?:\/\/.*\{traceId\}/.test(url)) return url;
   throw invalid(`traceUrl is ${shown(url)}; it must be like 'https://traces.example/trace/{traceId}'`);
 }
 
-/** Gives the error of a lock as an answer. */
+/** Returns a LockError as an answer. */
 export async function orError<T>(act: () => Promise<T>): Promise<T | { readonly error: string }> {
   try {
     return await act();

@@ -7,9 +7,9 @@ import type { End, Happening } from './wire.ts';
 interface Past {
   readonly label: string;
   readonly token: bigint;
-  /** When the hold began, as well as the page knows. */
+  /** When the hold began, as exactly as the page knows. */
   readonly from: number;
-  /** When the hold ended; if no look came for long, when the hold was last seen. */
+  /** When the hold ended; if the last look was long before, when the hold was last seen. */
   readonly to: number;
   readonly end: End;
 }
@@ -17,7 +17,7 @@ interface Past {
 export interface Change {
   readonly what: Happening;
   readonly key: string;
-  /** When the second look was. */
+  /** When the look that found the change was. */
   readonly at: number;
   /** The new holder; for `left`, the claim that waited. */
   readonly to?: ListedClaim;
@@ -25,7 +25,7 @@ export interface Change {
   readonly past?: Past;
 }
 
-/** When a hold began: the time that was seen; else when it joined the queue, or later; else when it was first met, or earlier. */
+/** When a hold began: if no look saw the grant, when the claim joined the queue (maybe too early), or when it was first seen (maybe too late). */
 export const beganAt = ({ granted, joined, firstSeen }: ListedClaim): number => granted ?? joined ?? firstSeen;
 
 const NO_CHANGES: readonly Change[] = [];
@@ -77,16 +77,16 @@ function pastOf(
   }
 }
 
-/** How many keys keep their past: those that changed last, or that a page asked for last. */
+/** For how many keys past holds are kept: the keys that changed last, or that a page asked for last. */
 const MAX_KEYS = 1_000;
 /** How many holds of a key are kept. */
 const MAX_HOLDS = 200;
 /** How many changes of all keys are kept. */
 const MAX_CHANGES = 500;
-/** How many losses of all keys are kept: those of a busy hour. */
+/** How many losses of all keys are kept. */
 const MAX_LOSSES = 100;
 
-/** Whether a hold was taken from its holder: these are shown longer than other changes. */
+/** Whether a holder lost its hold. Losses are shown longer than other changes. */
 const isLoss = ({ past }: Change): boolean => past?.end === 'expired' || past?.end === 'evicted';
 
 /** The recent past of all keys and of each key, with a limit. */
@@ -109,7 +109,7 @@ export class History {
     return newest(this.#changes, count, prefix);
   }
 
-  /** The newest losses first, however much happened since. */
+  /** The newest losses first, however many other changes came after them. */
   losses(count: number, prefix = ''): Change[] {
     return newest(this.#losses, count, prefix);
   }
@@ -118,7 +118,7 @@ export class History {
   of(key: string): readonly Past[] {
     const pasts = this.#pasts.get(key);
     if (!pasts) return [];
-    this.#pasts.set(key, pasts); // now the last that is forgotten
+    this.#pasts.set(key, pasts); // now this key is forgotten last
     return pasts;
   }
 

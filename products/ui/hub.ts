@@ -6,7 +6,7 @@ import type { Snapshot } from './wire.ts';
 const MIN_INTERVAL_MS = 250;
 /** The part of this process's time that messages may take. A large view gets fewer messages. */
 const TIME_PART = 0.1;
-/** The longest time between two messages: a page takes silence for the end. ms. */
+/** The longest time between two messages, ms: a page without messages thinks that the server is gone. */
 const HEARTBEAT_MS = 10_000;
 const MAX_PAGES = 64;
 
@@ -15,7 +15,7 @@ interface Page {
   readonly to: ServerResponse;
 }
 
-/** The open pages. Each gets what its view shows, whenever a look found something. */
+/** The open pages. Each page gets a snapshot of its view when a look has found something. */
 export class Hub {
   readonly #pages = new Set<Page>();
   readonly #show: (query: Query) => Snapshot;
@@ -85,7 +85,7 @@ export class Hub {
   }
 
   #send({ query, to }: Page): void {
-    // A slow reader gets the next message instead, which is also complete.
+    // A slow reader misses this message. The next one is complete, too.
     if (!to.writableNeedDrain) to.write(`data: ${JSON.stringify(this.#show(query))}\n\n`);
   }
 }

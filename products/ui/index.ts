@@ -10,30 +10,30 @@ import type { ReleaseOrder } from './wire.ts';
 
 /** Options of `uiHandler`. */
 export interface UiHandlerOptions {
-  /** Default true: the page changes nothing. With false a user can evict a holder, and the page asks for the reason. */
+  /** Default true: the page changes nothing. With false, a user can evict a holder, giving a reason, and forget a memo. */
   readonly readOnly?: boolean;
-  /** Called after each eviction, to log it: the request says who asked, by your login. Needs `readOnly: false`. */
+  /** Called after each eviction, for your log. `request` is the user's request, with your login. Needs `readOnly: false`. */
   readonly released?: (order: ReleaseOrder, request: IncomingMessage) => void;
   /**
-   * The path that the page is mounted at, such as `/locks`, where the framework leaves it in the address (Fastify, `node:http`).
-   * Express and Nest say it themselves. Default: none.
+   * The path at which the page is mounted, such as `/locks`. Fastify and `node:http` need this option; Express and Nest pass the
+   * path themselves. Default: none.
    */
   readonly path?: string;
-  /** Only keys that begin with this. Default: all. */
+  /** Only keys that begin with this text. Default: all. */
   readonly prefix?: string;
-  /** Called after each memo that the page has made the engine forget, to log it. Needs `readOnly: false`. */
+  /** Called after the page has made the engine forget a memo, for your log. Needs `readOnly: false`. */
   readonly forgot?: (key: string, request: IncomingMessage) => void;
   /**
-   * The address of a trace, with `{traceId}` in it: the page links holders that are traced (`holdfast/otel`) to their traces. Such as
-   * `https://traces.example/trace/{traceId}`. Default: no links.
+   * The address of a trace, with `{traceId}` in it, such as `https://traces.example/trace/{traceId}`. The page then links traced holders
+   * (`holdfast/otel`) to their traces. Default: no links.
    */
   readonly traceUrl?: string;
 }
 
-/** Answers a request for the page, and for what belongs to it. */
+/** Answers requests for the page and for its parts. */
 export interface UiHandler {
   (request: IncomingMessage, response: ServerResponse): void;
-  /** Ends the connections of open pages, so that the server can close, and the history. The locks stay open. */
+  /** Ends the history, and the connections of open pages, so that the server can close. The locks stay open. */
   close(): void;
 }
 
@@ -48,14 +48,14 @@ interface MountedRequest {
   readonly originalUrl?: unknown;
 }
 
-/** The rest of an address below the place of the page; undefined if the address is elsewhere. */
+/** The rest of an address after the path of the page; undefined if the address does not begin with that path. */
 const below = (mount: string, url: string): string | undefined =>
   url.startsWith(mount) && /^([/?]|$)/.test(url.slice(mount.length)) ? url.slice(mount.length) : undefined;
 
 /**
- * The page of `holdfast ui`, to mount into a service behind its own login: it has none itself. Other sites cannot ask for anything but the
- * page, and cannot frame it. It asks the engine only while somebody has it open. From now on it keeps what the locks of this process do, the last
- * thousand holds and the last thousand losses, failed waits and evictions: `holdfast history` asks for them.
+ * The page of `holdfast ui`, to mount into a service behind your login: it has none. Other sites can only link to the page, and cannot
+ * frame it. It asks the engine only while a user has it open. From this call on, it keeps the last thousand holds of this process, and the
+ * last thousand losses, failed waits and evictions: `holdfast history` reads them.
  * @throws LockError `LOCK_INVALID`
  * @example
  * const page = uiHandler(locks); // app.use('/locks', login, page);

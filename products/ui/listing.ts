@@ -37,30 +37,30 @@ export class Access {
   }
 }
 
-/** How many keys are taken in before other work of this process can run. */
+/** After so many keys, a look lets other work of this process run. */
 const KEYS_PER_TURN = 1_000;
-/** How often settings and rights are checked, ms. */
+/** The time between two checks of the engine's settings and rights, ms. */
 const CHECK_INTERVAL_MS = 60_000;
 
 export interface Surroundings {
   readonly access: Access;
   readonly board: Board;
-  /** Only keys that begin with this. */
+  /** Only keys that begin with this text. */
   readonly prefix: string;
   readonly pace: Pace;
   readonly now: () => number;
   readonly onChange: () => void;
-  /** Keys that get a look of their own, more often. */
+  /** Keys that `CloseUp` looks at, more often. */
   readonly focus: () => ReadonlySet<string>;
 }
 
-/** Looks at all keys, again and again. */
+/** Looks at all keys. */
 export class ListingLoop {
   readonly #around: Surroundings;
   readonly #cost = new Cost();
   #failures = 0;
   #checked = Number.NEGATIVE_INFINITY;
-  /** From the end of the last look until the next one, ms. */
+  /** The pause from the end of the last look until the next one, ms. */
   pause: number;
 
   constructor(around: Surroundings) {
@@ -90,7 +90,7 @@ export class ListingLoop {
     } catch (error) {
       if (isLockError(error, 'LOCK_UNSUPPORTED') && access.opened) {
         board.looks = { state: 'unable', error: error.message };
-        return 0; // so that the rest is checked at once
+        return 0; // so that the engine is checked at once
       }
       board.fail(error instanceof Error ? error.message : String(error), now());
       return retryAfter(++this.#failures);
@@ -119,7 +119,7 @@ export class ListingLoop {
     };
     const take = (): void => {
       if (key === undefined) return;
-      // For these keys a newer look may be known already.
+      // `CloseUp` looks at these keys, and may have found something newer.
       if (focus().has(key) && board.view(key)) board.meet(key);
       else board.see(key, entries, now());
     };
@@ -144,7 +144,7 @@ export class ListingLoop {
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
 
-/** Looks at the open keys, each by its name, more often than at all keys. */
+/** Looks at the keys of `focus`, each by its name, more often than `ListingLoop`. */
 export class CloseUp {
   readonly #around: Surroundings;
   readonly #cost = new Cost();
@@ -157,7 +157,7 @@ export class CloseUp {
   async once(goesOn: () => boolean): Promise<number> {
     const { access, board, focus, now, pace, onChange: changed } = this.#around;
     const watch = new Stopwatch();
-    // This function reports no failures: the listing asks the same engine, and reports them.
+    // Failures are not reported here: `ListingLoop` asks the same engine, and reports them.
     if (board.looks.state !== 'seen' || !access.opened) return pace.least;
     try {
       const locks = await access.locks();

@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 async function assets(): Promise<ReadonlyMap<string, Asset>> {
-  const { files } = await import('./files.ts'); // few processes show it
+  const { files } = await import('./files.ts'); // loaded late: few processes show the page
   const made = await files();
   return new Map(Object.entries(TYPES).map(([name, type]) => [name, { type, body: Buffer.from(made[name]!) }]));
 }
@@ -31,7 +31,7 @@ async function assets(): Promise<ReadonlyMap<string, Asset>> {
 /** The longest request, in bytes. */
 const MAX_BODY_BYTES = 8_192;
 
-/** The text of a request, also where a framework has read and parsed it before; undefined if it is too long. */
+/** The body of a request, also if a framework has parsed it before; undefined if it is too long. */
 async function bodyOf(request: IncomingMessage & { readonly body?: unknown }): Promise<string | undefined> {
   if (request.body !== undefined) {
     const text = typeof request.body === 'string' ? request.body : JSON.stringify(request.body);
@@ -50,29 +50,29 @@ async function bodyOf(request: IncomingMessage & { readonly body?: unknown }): P
 const respond = (response: ServerResponse, status: number, answer: object): void =>
   void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
 
-/** How long looks go on after the last page has closed: the user may open it with another view. ms. */
+/** How long looks go on after the last page has closed, ms: a page that changes its view opens a new connection. */
 const LINGER_MS = 3_000;
 
 interface LiveOptions {
   readonly access: Access;
   /** The address of the engine, without a password. */
   readonly engine: string;
-  /** Only keys that begin with this. */
+  /** Only keys that begin with this text. */
   readonly prefix: string;
   readonly pace: Pace;
-  /** Called for each evicted holder. Without it, the page changes nothing. */
+  /** Called for each evicted holder. Without this function the page changes nothing. */
   readonly released?: ((order: ReleaseOrder, request: IncomingMessage) => void) | undefined;
   /** Called for each memo that the page made the engine forget. */
   readonly forgot?: ((key: string, request: IncomingMessage) => void) | undefined;
-  /** Says why the page may not change anything. */
+  /** The error if a user asks for a change that the page must not make. */
   readonly readOnly: string;
-  /** What the locks of this process did. */
+  /** The history of the locks of this process. */
   readonly recorder?: Recorder | undefined;
   /** The address of a trace, with `{traceId}` in its place. */
   readonly traceUrl?: string | undefined;
 }
 
-/** How many memos are listed. */
+/** How many memos are listed at most. */
 const MAX_MEMOS = 200;
 
 /** The page of one engine: looks at its locks while a user has the page open, and answers requests that a guard has let in. */
@@ -179,7 +179,7 @@ export class LivePage {
   }
 
   async #release(locks: Locks, order: ReleaseOrder, request: IncomingMessage): Promise<ReleaseAnswer> {
-    this.#board.noteEviction(order.key, BigInt(order.token)); // before the eviction: a look may be under way
+    this.#board.noteEviction(order.key, BigInt(order.token)); // before the eviction, because a look may run meanwhile
     const answer = await release(locks, order);
     if ('evicted' in answer && answer.evicted) this.#options.released?.(order, request);
     return answer;

@@ -3,28 +3,28 @@ import { leastOf } from '../../src/core/index.ts';
 export interface Pace {
   /** The shortest time from the end of a look to the next, ms. */
   readonly least: number;
-  /** The part of the time that looks may take; undefined: as much as they need. */
+  /** The part of the engine's time that looks may take: 0 to 1. Undefined: no limit. */
   readonly share: number | undefined;
 }
 
-/** The longest pause, however long a look takes: an older page is of little use. ms. */
+/** The longest pause, ms, however long a look takes: an older page is of little use. */
 export const MAX_PAUSE_MS = 300_000;
 /** The part of an engine's time that looks take by default. */
 export const DEFAULT_TIME_PART = 0.01;
 /** The shortest pause by default, ms. */
 export const MIN_PAUSE_MS = 1_000;
-/** Pauses while the engine does not answer: the first, doubled up to the last. ms. */
+/** The first pause after a failure, ms. Each failure doubles the pause, up to `MAX_RETRY_MS`. */
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 5_000;
 
-/** How many looks are remembered; the shortest counts. */
+/** The pause depends on the shortest of so many last looks. */
 const MAX_LOOKS = 5;
-/** The first look also opens connections. If it took less than this, the next look comes soon, to measure better. ms. */
+/** The first look also opens connections. If it took less than this time, ms, the next look comes soon, to measure better. */
 const QUICK_LOOK_MS = 500;
 
-/** From so many requests on, the quickest quarter of them says how long a request takes. */
+/** With so many requests or more, the quickest quarter of them shows how long a request takes. */
 const MIN_SAMPLES = 8;
-/** A request may be this many times as much work. If it took longer, it waited for a processor. */
+/** A request may take this many times as long. More is a wait for a processor, and does not count. */
 const UNLIKE_FACTOR = 4;
 
 /** How long requests kept an engine busy, ms, estimated from the duration of each. */
@@ -35,11 +35,11 @@ export function busyFor(requests: readonly number[]): number {
   return requests.reduce((sum, took) => sum + Math.min(took, most), 0);
 }
 
-/** What looks cost an engine. Each estimate is mostly too high, so the least of several is the best. */
+/** The time that looks cost an engine. Each estimate is mostly too high, so the lowest of several is the best. */
 export class Cost {
   readonly #busy: number[] = [];
 
-  /** @param busy ms */
+  /** @param busy the engine's time for one look, ms */
   add(busy: number): void {
     this.#busy.push(busy);
     if (this.#busy.length > MAX_LOOKS) this.#busy.shift();
@@ -57,28 +57,28 @@ export function pauseAfter(busy: number, { least, share }: Pace): number {
   return Math.max(least, Math.min(MAX_PAUSE_MS, Math.ceil(busy / share - busy)));
 }
 
-/** The pause after so many failures in a row, at least 1. */
+/** The pause after so many failures in a row (at least 1), ms. */
 export const retryAfter = (failures: number): number => Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
 
-/** Times requests one after the other, without the time that this process itself computes. */
+/** Measures requests one after the other, without the time in which this process itself computes. */
 export class Stopwatch {
   readonly laps: number[] = [];
   #began = performance.now();
   #own = process.cpuUsage();
 
-  /** Called when a request has been answered. */
+  /** Call this when a request has been answered. */
   lap(): void {
     const [began, own] = [this.#began, this.#own];
     this.#began = performance.now();
     this.#own = process.cpuUsage();
     const computed = (this.#own.user - own.user + this.#own.system - own.system) / 1_000;
-    // An engine may work on the next request while this process reads the last answer. So a part of the time of a request always counts.
+    // An engine may work on the next request while this process reads the last answer. So at least a quarter of the time counts.
     const took = this.#began - began;
     this.laps.push(Math.max(took - computed, took / 4));
   }
 }
 
-/** Repeats something while it is wanted, with the pauses that it asks for. */
+/** Repeats a function while `wanted` is true, with the pauses that the function returns. */
 export class Loop {
   readonly #once: (goesOn: () => boolean) => Promise<number>;
   #wanted = false;
@@ -86,8 +86,7 @@ export class Loop {
   #endPause: () => void = () => {};
 
   /**
-   * @param once does it, never rejects, and gives the pause until the next time, ms; it may end early if nobody wants it any
-   * more
+   * @param once never rejects, and returns the pause until the next call, ms; it may end early when `goesOn` gives false
    */
   constructor(once: (goesOn: () => boolean) => Promise<number>) {
     this.#once = once;

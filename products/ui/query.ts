@@ -1,16 +1,16 @@
-/** What a page wants to see. It is part of the page's address, so it uses no types of the server. */
+/** What a page shows. The browser uses this module, too, so it needs nothing of the server. */
 export interface Query {
   /** Only keys and labels that contain this text. */
   readonly q: string;
-  /** Only keys that begin with this. */
+  /** Only keys that begin with this text. */
   readonly in: string;
   readonly show: Show;
   readonly sort: Sort;
-  /** In the opposite order. */
+  /** Whether the rows are in the opposite order. */
   readonly up: boolean;
-  /** How many rows. */
+  /** How many rows the page shows. */
   readonly rows: number;
-  /** The key whose line is open. */
+  /** The key whose details are open. */
   readonly key: string | undefined;
   /** The keys on the time line. */
   readonly lines: readonly string[];
@@ -27,10 +27,10 @@ export const FIRST_ROWS = 100;
 const MAX_ROWS = 1_000;
 /** How many keys the time line has at once. */
 const MAX_LANES = 8;
-/** Keys are shorter, and a filter needs no more characters. */
+/** Longer keys and filters are cut: keys have at most 512 bytes. */
 const MAX_KEY_LENGTH = 512;
 
-/** Reads any address; it leaves out what is wrong there. */
+/** Reads a query from any address. Wrong values become the defaults. */
 export function queryOf(params: URLSearchParams): Query {
   const text = (name: string): string => (params.get(name) ?? '').slice(0, MAX_KEY_LENGTH);
   const among = <T extends string>(name: string, known: readonly T[]): T =>
@@ -51,7 +51,7 @@ export function queryOf(params: URLSearchParams): Query {
   };
 }
 
-/** Writes a query for an address: only what differs from the default. */
+/** Writes a query for an address: only values that differ from the defaults. */
 export function paramsOf(query: Query): URLSearchParams {
   const params = new URLSearchParams();
   if (query.q) params.set('q', query.q);

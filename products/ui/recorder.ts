@@ -1,8 +1,8 @@
 import { asOf, channels, DEFAULT_LABEL, type ForcedEvent, type LockEvent, reasonOf } from '../../src/core/index.ts';
 
 /**
- * A hold, a wait that failed, or an eviction, as a process reports it about its own locks. `holds`: the hold goes on. `evicted`: it was taken
- * away by force. `lost`: it expired, or could not be renewed. `evicts`: this process evicted the holders of the key. Times are ms since 1970.
+ * A hold, a failed wait or an eviction, as a process reports it about its own locks. `holds`: the hold goes on. `evicted`: the hold was
+ * evicted. `lost`: the hold expired, or could not be renewed. `evicts`: this process evicted the holders of the key. Times are ms since 1970.
  */
 export interface HistoryEntry {
   readonly what: 'holds' | 'released' | 'lost' | 'evicted' | 'timedOut' | 'failed' | 'evicts';
@@ -19,21 +19,21 @@ export interface HistoryEntry {
 export interface ProcessHistory {
   readonly process: string;
   readonly now: number;
-  /** From then on all holds are known. */
+  /** All holds that ended after this time are in `entries`. */
   readonly since: number;
-  /** From then on all losses, failed waits and evictions are known. */
+  /** All losses, failed waits and evictions after this time are in `entries`. */
   readonly troublesSince: number;
   readonly entries: readonly HistoryEntry[];
 }
 
-/** How many holds and evictions are kept, and how many losses and failed waits: many holds push out no loss. */
+/** So many holds are kept, and apart from them so many losses, failed waits and evictions: many holds push out no loss. */
 const MAX_ENTRIES = 1_000;
 
-/** The last thousand of one sort. */
+/** The last entries of one sort, at least `MAX_ENTRIES`. */
 class Latest {
-  /** The list grows to twice this length before it is cut, so that an entry costs no copy. */
+  /** Grows to twice `MAX_ENTRIES` before it is cut, so that not every new entry copies the list. */
   entries: HistoryEntry[] = [];
-  /** When the last one ended that is forgotten, ms since 1970; before, everything is known from the beginning. */
+  /** When the last forgotten entry ended, ms since 1970. If none is forgotten: when the recording began. */
   since: number;
 
   constructor(began: number) {
@@ -53,14 +53,14 @@ export class Recorder implements Disposable {
   readonly #began: number;
   readonly #holds: Latest;
   readonly #troubles: Latest;
-  /** The holds that last, by the number of the request. */
+  /** By the number of the request: the holds that go on. */
   readonly #open = new Map<number, HistoryEntry>();
   readonly #unlisten: (() => void)[];
 
   /**
    * @param locks the `number` of the `Locks`
-   * @param prefix only keys that begin with this
-   * @param now ms since 1970
+   * @param prefix only keys that begin with this text
+   * @param now gives the time, ms since 1970
    */
   constructor(locks: number, prefix: string, now: () => number = Date.now) {
     this.#now = now;
@@ -96,7 +96,7 @@ export class Recorder implements Disposable {
     return this.#troubles.entries;
   }
 
-  /** All of it, in the order of the ends. @param key only of this key */
+  /** All entries in the order of their ends. @param key only entries of this key */
   history(key?: string): ProcessHistory {
     const all = [...this.#holds.entries, ...this.#troubles.entries, ...this.#open.values()];
     const entries = key === undefined ? all : all.filter((entry) => entry.key === key);
@@ -118,7 +118,7 @@ export class Recorder implements Disposable {
     this.#open.set(event.request, { ...this.#entry(event, 'holds'), from: now, to: null });
   }
 
-  /** A hold that was lost may still be released. The release is no second end. */
+  /** A lost hold may still be released. That release is no second end. */
   #end(event: LockEvent): void {
     const began = this.#open.get(event.request);
     const isLoss = event.error !== undefined;

@@ -5,7 +5,7 @@ import { beganAt } from './history.ts';
 import type { Query, Sort } from './query.ts';
 import type { Group, Row, Totals, Who } from './wire.ts';
 
-/** How many groups of one level are shown: those with the most keys. */
+/** How many groups of one level are shown: those with the most waiters, then the most keys. */
 const MAX_GROUPS = 60;
 
 export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
@@ -26,7 +26,7 @@ export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
 const waitStart = ({ waiters: [first] }: KeyQueueView): number | undefined =>
   first && (first.joined ?? first.firstSeen);
 
-/** Whether no process holds the key: its hold only marks that a tick was run, also when the process has ended. */
+/** Whether no process holds the key: the hold only marks that a tick was run, and stays after its process has ended. */
 export const isMark = (key: string): boolean => tickHold(key) === 'record';
 
 const holdStart = ({ key, holders: [first] }: KeyQueueView): number | undefined =>
@@ -55,7 +55,7 @@ const byNumber =
   };
 const holderLabel = ({ holders: [first] }: KeyQueueView): string => first?.label ?? '\uffff';
 
-/** What stands first in each order: the longest waits, the longest holds, the least time left, the most waiters. */
+/** The orders of the rows. The first are the longest waits, the longest holds, the least time left, or the most waiters. */
 const ORDERS: Readonly<Record<Sort, (a: KeyQueueView, b: KeyQueueView) => number>> = {
   trouble: (a, b) => byNumber(waitStart)(a, b) || byNumber(holdStart)(a, b),
   key: byKey,
@@ -86,7 +86,7 @@ export function select(views: Iterable<KeyQueueView>, query: Query): { first: re
   const order = ORDERS[query.sort];
   const compare = (a: KeyQueueView, b: KeyQueueView): number => (query.up ? order(b, a) : order(a, b)) || byKey(a, b);
   let best: KeyQueueView[] = [];
-  let last: KeyQueueView | undefined; // the last of a full list
+  let last: KeyQueueView | undefined; // the last view of a full list
   let found = 0;
   for (const view of views) {
     if (!matches(view)) continue;
@@ -119,7 +119,7 @@ export function totalsOf(views: Iterable<KeyQueueView>, beyond: number, now: num
   return { keys, holders, waiting, contested, beyond, longestWait: told(longestWait), longestHold: told(longestHold) };
 }
 
-/** Groups the keys that begin with a prefix by their part up to the next `:` or `/`. Keys without `:` and `/` are in no group. */
+/** Groups the keys with this prefix by their part up to the next `:` or `/`. Keys that have none after the prefix are in no group. */
 export function groupsOf(views: Iterable<KeyQueueView>, prefix: string, now: number): Group[] {
   const groups = new Map<string, { keys: number; waiting: number; from: number }>();
   for (const view of views) {

@@ -10,16 +10,16 @@ import type { Pace } from './pace.ts';
 import type { ReleaseOrder } from './wire.ts';
 
 interface PageOptions {
-  /** Opens the engine; called again while it fails. */
+  /** Opens the engine; called again after each failure. */
   readonly open: () => Promise<Locks>;
   /** The address of the engine, without a password. */
   readonly engine: string;
-  /** Only keys that begin with this. */
+  /** Only keys that begin with this text. */
   readonly prefix: string;
   readonly pace: Pace;
-  /** 0: any free port. */
+  /** The port of the page; 0: any free port. */
   readonly port: number;
-  /** Called for each evicted holder. Without it, the page changes nothing. */
+  /** Called for each evicted holder. Without this function the page changes nothing. */
   readonly released?: (order: ReleaseOrder) => void;
   /** Called for each memo that was forgotten. */
   readonly forgot?: (key: string) => void;
@@ -51,7 +51,7 @@ export class PageServer {
     return this.#access.locks();
   }
 
-  /** @returns the address of the page, with its token. @throws Node's error for a port that is not available */
+  /** @returns the address of the page, with its token. @throws Node's error if the port is not available */
   async listen(): Promise<string> {
     await this.#page.assets();
     this.#server.listen(this.#port, '127.0.0.1');
@@ -60,7 +60,7 @@ export class PageServer {
     return `http://127.0.0.1:${port}/${this.#token}/`;
   }
 
-  /** Ends everything at once. The engine's connections close as they end. */
+  /** Ends all open pages at once, and closes the engine. */
   close(): Promise<void> {
     this.#page.end();
     this.#server.close();

@@ -13,15 +13,15 @@ const EVENTS = 60;
 const LOSSES = 20;
 /** How much of the history of the open key is shown. */
 const HISTORY = 20;
-/** Holds that ended longer ago are not on the time line, ms. */
+/** The time line shows holds that ended within this time, ms. */
 const MAX_SPAN_MS = 3_600_000;
 
-/** What does not come from the engine. */
+/** The facts of a view that do not come from the engine. */
 interface Setting {
   readonly engine: string;
   readonly prefix: string;
   readonly mayRelease: boolean;
-  /** When the page was started. */
+  /** When the page was started, ms. */
   readonly began: number;
   /** What the locks of this process did. */
   readonly recorder?: Recorder | undefined;
@@ -38,7 +38,7 @@ export function snapshot(
   const { engine, prefix, mayRelease, began, recorder } = setting;
   const { state, at, took, next, looked, error, failingSince } = board.looks;
   const deadlocks = board.deadlocks.confirmed;
-  const seen = at !== undefined; // before, a key that is not known may be held all the same
+  const seen = at !== undefined; // before the first complete look, an unknown key may be held
   const known = (key: string): boolean => seen || board.view(key) !== undefined;
   const { first, found } = select(board.views(), query);
   return {
@@ -70,7 +70,7 @@ export function snapshot(
   };
 }
 
-/** A loss that this process reports replaces the same loss that a look has found, since the report says why. */
+/** A loss that this process reports replaces the same loss that a look has found, because the report has the reason. */
 function lossesOf(seen: readonly Change[], recorder: Recorder | undefined, prefix: string, now: number): Event[] {
   const own = (recorder?.troubles ?? []).filter(
     ({ what, key }) => key.startsWith(prefix) && what !== 'timedOut' && what !== 'failed',
@@ -109,7 +109,7 @@ function memoOf(board: Board, key: string, now: number): Memo | null {
   return seen ? memoSeen(seen.sight, now - seen.at) : null;
 }
 
-/** @param passed the time since it was seen, ms */
+/** @param passed the time since the look that found the memo, ms */
 export function memoSeen({ state, attempts, token, since, remaining }: MemoSight, passed = 0): Memo {
   return {
     state,
@@ -134,7 +134,7 @@ function eventOf({ what, key, at, to, past }: Change, now: number): Event {
   };
 }
 
-/** How the page tells what a process says of its own locks. */
+/** The event and the end that the page shows for an entry of the history. */
 const TOLD = {
   holds: ['granted', null],
   released: ['over', 'released'],

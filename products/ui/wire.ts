@@ -1,4 +1,4 @@
-/** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tokens are text. */
+/** What the server sends to the page: JSON, complete each time. Times are ms, counted from the moment of sending; tokens are text. */
 import type { As } from '../../src/core/contract/admission.ts';
 import type { Finding } from '../../src/core/contract/finding.ts';
 import type { KeyState } from '../../src/core/contract/values.ts';
@@ -7,31 +7,31 @@ export interface Who {
   readonly label: string;
   readonly as: As;
   readonly token: string;
-  /** How long it holds or waits. */
+  /** How long the claim holds or waits. */
   readonly for: number;
   /**
-   * `seen`: somebody saw it begin. `most`: it cannot be longer, since it may contain a wait. `least`: it may be longer, since
-   * nobody saw it begin.
+   * `seen`: `for` is exact. `most`: it may be shorter, because it may contain a wait. `least`: it may be longer, because no look
+   * saw its beginning.
    */
   readonly known: 'seen' | 'most' | 'least';
-  /** The time until the claim expires unless renewed; null if a session keeps the claim. */
+  /** The time until the claim expires if nobody renews it; null if a session keeps the claim. */
   readonly left: number | null;
 }
 
-/** With the address of its trace, where that is known. */
+/** A claim with the address of its trace; null if it has none. */
 export interface Person extends Who {
   readonly trace: string | null;
 }
 
 export interface Row {
   readonly key: string;
-  /** The first of its holders. */
+  /** The first holder of the key. */
   readonly holder: Who | null;
   readonly holders: number;
   readonly waiting: number;
   /** How long the first waiter has waited; null without waiters. */
   readonly wait: number | null;
-  /** No process holds the key: its hold only marks that a tick was run. */
+  /** True if no process holds the key: the hold only marks that a tick was run. */
   readonly mark: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface Totals {
   readonly waiting: number;
   /** Keys with waiters. */
   readonly contested: number;
-  /** Held keys that are too many to be kept. */
+  /** Held keys that are only counted, because there are too many. */
   readonly beyond: number;
   readonly longestWait: { readonly key: string; readonly for: number } | null;
   readonly longestHold: { readonly key: string; readonly for: number } | null;
@@ -58,14 +58,14 @@ export interface Detail {
   readonly key: string;
   readonly holders: readonly Person[];
   readonly waiters: readonly Person[];
-  /** The number of all of them: a long queue is cut. */
+  /** The numbers of all holders and waiters: long lists are cut. */
   readonly holding: number;
   readonly waiting: number;
-  /** As in its row. */
+  /** As in `Row`. */
   readonly mark: boolean;
-  /** What is remembered of the key, but no words; null if nothing is. */
+  /** What the engine remembers of the key, without the value; null if nothing. */
   readonly memo: Memo | null;
-  /** What the locks of the server's own process did with it, the latest first; null if it has none. */
+  /** What the locks of the server's own process did with the key, the latest first; null if it has no locks. */
   readonly history: readonly Event[] | null;
 }
 
@@ -73,7 +73,7 @@ export interface Memo {
   readonly state: KeyState;
   readonly attempts: number;
   readonly token: string | null;
-  /** The time since its result was left, and until what is left is gone. */
+  /** How long ago the value was stored, and how long it lasts. */
   readonly since: number | null;
   readonly left: number | null;
 }
@@ -81,7 +81,7 @@ export interface Memo {
 export interface Event {
   readonly what: Happening;
   readonly key: string;
-  /** When it happened, ms since 1970, and how long ago. */
+  /** When the event happened, ms since 1970, and how long ago. */
   readonly at: number;
   readonly ago: number;
   /** The new holder; for `left`, the claim that waited. */
@@ -98,7 +98,7 @@ export interface Span {
   readonly label: string;
   readonly token: string;
   readonly from: number;
-  /** Null while it holds. */
+  /** Null while the hold goes on. */
   readonly to: number | null;
   readonly end: End | null;
 }
@@ -119,7 +119,7 @@ interface DeadlockStep {
 
 /** Claims that wait for each other without an end. */
 export interface Deadlock {
-  /** A cycle: each waits for the next, and the last for the first. The first one waits. */
+  /** A cycle: each step waits for the next, and the last for the first. The first step is a waiter. */
   readonly steps: readonly DeadlockStep[];
   /** The hold whose eviction ends the deadlock: the youngest hold in the cycle. */
   readonly victim: DeadlockStep | null;
@@ -127,21 +127,21 @@ export interface Deadlock {
   readonly claims: number;
 }
 
-/** A process that waits or that somebody waits for, or a key. */
+/** A process that waits, a process that another one waits for, or a key. */
 export interface GraphNode {
   readonly id: string;
   readonly what: 'process' | 'key';
   readonly name: string;
-  /** How many nodes stand between it and one that waits for nobody, or the end of a cycle. */
+  /** The length of the longest path from this node, without a repetition; 0 for a node that waits for nobody. */
   readonly layer: number;
 }
 
-/** From a process to a key that it waits for, or from a key to a process that holds it. */
+/** An arrow from a process to a key that the process waits for, or from a key to a process that holds the key. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly for: number;
-  /** It is part of a deadlock. */
+  /** Whether the edge is part of a deadlock. */
   readonly stuck: boolean;
 }
 
@@ -155,12 +155,12 @@ export interface Graph {
 
 interface Look {
   readonly state: Looks['state'];
-  /** Since the last complete look; null if there was none. */
+  /** The time since the last complete look; null if there was none. */
   readonly age: number | null;
   readonly took: number | null;
-  /** Until the next look; null during a look. */
+  /** The time until the next look; null during a look. */
   readonly next: number | null;
-  /** From the end of a look to the start of the next. */
+  /** The time from the end of a look to the start of the next. */
   readonly pause: number;
   readonly looked: number | null;
   readonly error: string | null;
@@ -178,24 +178,24 @@ export interface Snapshot {
   readonly totals: Totals | null;
   readonly groups: readonly Group[];
   readonly rows: readonly Row[];
-  /** How many lines match in all. */
+  /** How many keys match in all. */
   readonly found: number;
   readonly events: readonly Event[];
-  /** The latest losses, which other events do not push out. */
+  /** The latest losses. Unlike in `events`, other events do not push them out. */
   readonly losses: readonly Event[];
-  /** Null until the engine was asked. */
+  /** Null until the engine was checked. */
   readonly findings: readonly Finding[] | null;
-  /** Null also while nothing is known of its key. */
+  /** Null if no key is open, or while nothing is known of that key. */
   readonly detail: Detail | null;
   readonly lanes: readonly Lane[];
   readonly deadlocks: readonly Deadlock[];
-  /** Null unless the view shows it, or there is a deadlock. */
+  /** Null unless the view shows the graph, or there is a deadlock. */
   readonly graph: Graph | null;
-  /** How long the page has watched: the time line begins there. */
+  /** How long the server has watched: the time line begins then. */
   readonly watched: number;
 }
 
-/** What the page asks to evict. */
+/** A request of the page to evict a holder. */
 export interface ReleaseOrder {
   /** The key of the lock. */
   readonly key: string;
@@ -207,7 +207,7 @@ export interface ReleaseOrder {
 
 export type ReleaseAnswer = { readonly evicted: boolean } | { readonly error: string };
 
-/** What the engine remembers of memos; `more`: there are others. */
+/** What the engine remembers of memos; `more`: there may be more memos. */
 export interface MemoList {
   readonly memos: readonly (Memo & { readonly key: string })[];
   readonly more: boolean;
@@ -216,22 +216,23 @@ export interface MemoList {
 export type ForgetAnswer = { readonly forgotten: boolean } | { readonly error: string };
 
 /**
- * `granted`: a claim holds the key now. `over`: a hold ended, and no other followed. `handed`: both. `left`: a claim stopped
- * waiting. `evicts`: the server's process evicted the holders.
+ * `granted`: a claim got the key. `over`: a hold ended, and no other followed. `handed`: one hold ended, and another followed.
+ * `left`: a claim stopped waiting. `evicts`: the server's process evicted the holders.
  */
 export type Happening = 'granted' | 'over' | 'handed' | 'left' | 'evicts';
 
 /**
- * How a hold ended. `released`: it had time left, so its holder released it, or somebody evicted it. `expired`: its time was
- * over, and the look before was a moment ago. `ended`: one of these, but nobody looked often enough to say which. `lost`: its process says so.
+ * How a hold ended. `released`: it had time left, so it was released, or another process evicted it. `expired`: its time was over,
+ * and the look before was a moment ago. `ended`: one of these, but the looks were too far apart to say which. `lost`: its process
+ * says so.
  */
 export type End = 'released' | 'expired' | 'ended' | 'evicted' | 'lost';
 
 /** The state of the look at all keys. Times are ms by the clock of this process. */
 export interface Looks {
   /**
-   * `never`: no look has ended yet. `seen`: the last look was complete. `failing`: it failed. `unable`: this engine cannot list
-   * its locks.
+   * `never`: no look has ended yet. `seen`: the last look was complete. `failing`: the last look failed. `unable`: this engine
+   * cannot list its locks.
    */
   readonly state: 'never' | 'seen' | 'failing' | 'unable';
   /** When the last complete look ended, and how long it took. */
@@ -241,7 +242,7 @@ export interface Looks {
   readonly next?: number;
   /** How many keys the current look has read. */
   readonly looked?: number;
-  /** Why the last look failed, and when the first one failed since the last answer. */
+  /** Why the last look failed, and when the first of the failures in a row was. */
   readonly error?: string;
   readonly failingSince?: number;
 }

@@ -4,12 +4,12 @@ import { basename, delimiter, join } from 'node:path';
 import { EXIT, ExitError } from '../exit.ts';
 
 /**
- * Looks for a command as the system does: a name with a slash is a path, and `PATH` leads to any other; and for the shell that
- * starts it. It comes before the lock, so that nobody waits for a command that cannot run, and no tick is taken for it.
+ * Looks for a command, and for the shell that starts it, as the system does: a name with a slash is a path, any other is in
+ * `PATH`. The check comes before the lock: nobody must wait, and no tick be used up, for a command that cannot run.
  * @throws ExitError 127 if the command or the shell is not there, 126 if it is no program
  */
 export function checkCommand(file: string, path = process.env.PATH ?? ''): void {
-  if (process.platform === 'win32') return; // Windows adds endings of its own, and checks no permission
+  if (process.platform === 'win32') return; // Windows adds endings to names, and checks no permission
   const found = candidates(file, path).map(kindOf);
   if (!found.includes('program')) throw found.includes('other') ? notExecutable(file, 'EACCES') : notFound(file);
   shellOn(path);
@@ -21,13 +21,13 @@ const candidates = (file: string, path: string): string[] =>
 /** The words that start a shell; the shell's own command follows them. */
 export type Shell = readonly [file: string, ...flags: string[]];
 
-/** Where a shell is on every system, even with a wrong `PATH`. */
+/** Every system has a shell here, even if `PATH` is wrong. */
 const USUAL = `${delimiter}/bin`;
 
 /**
- * Bash if it is there: others drop variables from the environment whose names they do not accept, `a.b` for example. With
- * `--posix` it runs no file of the user first.
- * @throws ExitError 127 if there is none
+ * Gives Bash if it is there: other shells drop variables whose names they do not accept, `a.b` for example. With `--posix`,
+ * Bash runs no file of the user first.
+ * @throws ExitError 127 if there is no shell
  */
 export function shellOn(path = process.env.PATH ?? ''): Shell {
   const [bash, sh] = ['bash', 'sh'].map((name) =>
@@ -61,6 +61,6 @@ function kindOf(path: string): 'program' | 'other' | 'nothing' {
   }
 }
 
-/** Names the holder in listings while this command runs. */
+/** The label by which listings name the holder while this command runs. */
 export const labelOf = (file: string): string =>
   `${hostname()}:${process.pid} ${basename(file)}`.slice(0, 128).toWellFormed();

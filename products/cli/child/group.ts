@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The first pause between two checks whether a group has ended, ms. Each next one is twice as long, up to the last. */
+/** The first pause between two checks whether a group has ended, ms. Each next pause is twice as long, up to `MAX_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
-/** How long a killed group may take to go away, ms. It cannot refuse, but the kernel may be busy. */
+/** How long a killed group may take to go away, ms: the kernel may be busy. */
 const MAX_CLEARING_MS = 2_000;
 
-/** A command and all that it started, except what moved to a group of its own. */
+/** A command and all processes that it started, except those that moved to another group. */
 export class ProcessGroup {
-  /** The process id of the command, which is also that of the group. */
+  /** The process id of the command, and the id of the group. */
   readonly pid: number;
 
   constructor(pid: number) {
@@ -45,19 +45,19 @@ function send(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch {
-    return false; // it is gone
+    return false; // the process is gone
   }
 }
 
-/** proc(5): state, ppid, pgrp, session, tty, tpgid and more. They follow the name in brackets, which may contain anything. */
+/** proc(5): state, ppid, pgrp, session, tty, tpgid and more. The name before them is in brackets, and may contain anything. */
 export function statOf(pid: string): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /**
- * A process still takes signals after its end, until its parent asks for the exit code. In a container whose first process never
- * asks, that is for ever. Its state tells.
+ * Asks for the state: a process still takes signals after its end, until its parent asks for the exit code. If the first process
+ * of a container never asks, that is for ever.
  */
 function anyAlive(group: number): boolean {
   return readdirSync('/proc').some((pid) => {
@@ -66,7 +66,7 @@ function anyAlive(group: number): boolean {
       const [state, , pgrp] = statOf(pid);
       return pgrp === `${group}` && state !== 'Z' && state !== 'X';
     } catch {
-      return false; // it ended meanwhile
+      return false; // the process ended meanwhile
     }
   });
 }

@@ -10,9 +10,9 @@ import { ProcessGroup, statOf } from './group.ts';
 import { type InheritedState, inherited } from './inherited.ts';
 
 /**
- * What the command may do with the terminal. `lend`: it has the terminal while it runs. `input`: it may only read what the user
- * types, since another program of the pipeline may need the rest (`… | less` would stop at its next key). It is the same if the
- * input is no terminal. `none`: we run in the background, and what the user types is for another program.
+ * What the command may do with the terminal. `lend`: the command has the terminal while it runs. `input`, also for an input that
+ * is no terminal: the command may only read what the user types, since another program of the pipeline may need the rest
+ * (`… | less` would stop at its next key). `none`: we run in the background, and what the user types is for another program.
  */
 function terminalUse(): 'lend' | 'input' | 'none' {
   if (process.platform === 'win32' || !isatty(0)) return 'input';
@@ -32,7 +32,7 @@ function jobOf(): [own: string, foreground: string] {
   }
 }
 
-/** Two free descriptors of one digit, since some shells accept no others. Undefined if the caller has handed over too many. */
+/** Two free descriptors of one digit, since some shells accept no larger ones. Undefined if too many are taken. */
 function freeDescriptors(taken: readonly number[]): readonly [number, number] | undefined {
   const [first, second] = [3, 4, 5, 6, 7, 8, 9].filter((number) => !taken.includes(number));
   return first !== undefined && second !== undefined ? [first, second] : undefined;
@@ -59,8 +59,8 @@ export const gateScript = (
 const NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * What a shell that is not bash would leave out of the environment, as variables that it accepts: each has a name and a value of the
- * others in it. On a command line everybody could read the values for as long as the command waits.
+ * Packs the variables that a shell other than bash would drop into variables that it accepts: each value is a dropped `name=value`.
+ * They must not be on a command line, which everybody could read while the command waits.
  */
 export const removedVariables = (env: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
@@ -70,8 +70,8 @@ export const removedVariables = (env: NodeJS.ProcessEnv): Record<string, string>
   );
 
 /**
- * Only `env` can set such names. It takes the first word without a `=` for the command, so before it comes `nice`, which changes
- * nothing.
+ * Only `env` can set such names. It takes the first word without a `=` for the command. The name of a command may have a `=`, so
+ * `nice`, which changes nothing, comes first.
  */
 const restoring = (dropped: readonly string[]): string =>
   `set -- env -- ${dropped.map((name) => `"$${name}"`).join(' ')} nice -n 0 "$@"; unset ${dropped.join(' ')}`;
@@ -85,8 +85,8 @@ interface StartedCommand {
 }
 
 /**
- * Makes a process group for a command, so that we can end all of it. The command waits there for `go`.
- * @param out the descriptor of its standard output
+ * Makes a process group for a command, so that we can end the whole group. The command waits in it for `go`.
+ * @param out the descriptor of the command's standard output
  */
 export async function start(words: readonly string[], given: NodeJS.ProcessEnv, out = 1): Promise<StartedCommand> {
   if (process.platform === 'win32') return atOnce(words, given, out);
@@ -107,7 +107,7 @@ export async function start(words: readonly string[], given: NodeJS.ProcessEnv, 
           pipe,
           errors,
         )
-      : // In a session of its own: away from our terminal, unless the terminal is its input.
+      : // `detached` is a new session: away from our terminal, unless the terminal is the input.
         run(
           [...shell, '-c', gate, 'sh', ...words],
           { env, detached: true },
@@ -127,14 +127,14 @@ export async function start(words: readonly string[], given: NodeJS.ProcessEnv, 
 }
 
 /**
- * Node cannot make a process group without a new session, which would lose the terminal: no password prompt, no ^C. A shell
- * with job control (`-m`, POSIX) can, and it lends the terminal to the group. ^Z is off: a command that stands still loses the
- * lock. The shell's own message about the end of its job goes nowhere; `errors` is the command's standard error.
+ * Node cannot make a process group without a new session, which has no terminal: no password prompt, no ^C. A shell with job
+ * control (`-m`, POSIX) can make a group, and lends the terminal to it. ^Z is off: a stopped command loses the lock. The
+ * shell's own message about the end of its job is dropped: only the command writes to `errors`, our standard error.
  */
 const lending = (shell: Shell, pipe: number, errors: number): string =>
   `trap '' TSTP; gate=$1; shift; "$0" ${shell.slice(1).join(' ')} -c "$gate" sh "$@" 2>&${errors} ${errors}>&-; code=$?; exec ${pipe}>&-; exit $code`;
 
-/** Inherited descriptors keep their numbers. */
+/** Starts a process. Inherited descriptors keep their numbers. */
 function run(
   [file, ...args]: readonly string[],
   options: { readonly env: NodeJS.ProcessEnv; readonly detached?: boolean },
@@ -150,7 +150,7 @@ function run(
   return spawn(file!, args, { ...options, stdio: Array.from(stdio, (each) => each ?? 'ignore') });
 }
 
-/** On Windows there are no process groups, and no shell that everybody has. */
+/** Starts the command at once: Windows has no process groups, and no shell that everybody has. */
 async function atOnce(
   [file, ...args]: readonly string[],
   env: NodeJS.ProcessEnv,

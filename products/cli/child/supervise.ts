@@ -13,13 +13,13 @@ import type { Timing } from './timing.ts';
 const GUARD = 'read -r over || kill -s KILL -- "-$1"';
 
 /**
- * Kills the group if this process dies without a chance to do that itself, by kill −9 for example. It is only as fast as the
- * system. The guard stands when the promise resolves, and the command must not begin earlier.
- * @returns dismisses the guard
+ * Starts a guard, which kills the group if this process dies by kill −9, for example. The guard is only as fast as the system.
+ * It runs when the promise resolves, and the command must not begin earlier.
+ * @returns a function that dismisses the guard
  */
 async function guard(group: number): Promise<() => void> {
   if (process.platform === 'win32') return () => {};
-  // In a session of its own, so that what kills this process does not kill the guard.
+  // The guard has its own session, so that what kills this process does not kill the guard.
   const [shell] = shellOn();
   const child = spawn(shell, ['-c', GUARD, 'holdfast-guard', `${group}`], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -32,14 +32,14 @@ async function guard(group: number): Promise<() => void> {
   return () => child.stdin.end('over\n');
 }
 
-/** Signals from a user or the system, which are for the command. */
+/** Signals from a user or the system that are meant for the command. */
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
-/** ^Z: in a pipeline it would stop us alone. The command would then run past the end of the lease. */
+/** ^Z: in a pipeline it would stop only us. Then nobody renews the lease, and the command runs past its end. */
 const REFUSED = 'SIGTSTP';
 
 const ignore = (): void => {};
 
-/** Passes signals to the command. It keeps early ones until the command is there. Ignored signals stay ignored. */
+/** Passes signals to the command. It keeps early signals until the command is there. Ignored signals stay ignored. */
 class Signals implements Disposable {
   readonly #early: NodeJS.Signals[] = [];
   #group: ProcessGroup | undefined;
@@ -64,7 +64,7 @@ class Signals implements Disposable {
   }
 }
 
-/** After so many ms the user learns why the lock is still held, though the command has ended. */
+/** How long after the end of the command the user learns why the lock is still held, ms. */
 const EXPLAINED_AFTER_MS = 1_000;
 const STILL_RUNS =
   'the command has ended, but processes that it started still run; the lock is held until they end (see --leave-running)';
@@ -72,8 +72,8 @@ const STILL_RUNS =
 /**
  * Runs a command while the lease is held. If the lease is lost, it ends the command, and all that the command started, before
  * anyone else can have the lock.
- * @param own variables of the command, beside those of this process
- * @param ways `leaveRunning`: release the lock when the command has ended, though something that it started still runs. `out`: the
+ * @param own variables of the command, in addition to the variables of this process
+ * @param ways `leaveRunning`: release the lock when the command has ended, even if a process that it started still runs. `out`: the
  * descriptor of its standard output; default that of this process
  * @returns the command's exit code; never 0 if the lease was lost
  */
@@ -84,7 +84,7 @@ export async function supervise(
   { grace, spare }: Timing,
   { leaveRunning = false, out = 1 }: { readonly leaveRunning?: boolean | undefined; readonly out?: number } = {},
 ): Promise<number> {
-  using signals = new Signals(); // before the command: no signal may end us and leave the command behind
+  using signals = new Signals(); // made before the command: no signal may end us and leave the command behind
   const { group, exited, go } = await start(words, { ...process.env, ...own }, out);
   const dismiss = await guard(group.pid);
   signals.passTo(group);

@@ -6,13 +6,13 @@ export interface Timing {
   readonly ttl: number;
   /** How long before the deadline a holder learns of a loss. */
   readonly notice: number;
-  /** From the request to end until the kill. */
+  /** How long after the request to end the kill comes. */
   readonly grace: number;
   /** How long before the deadline the kill comes at the latest. */
   readonly spare: number;
 }
 
-/** The most, and the part of the ttl: the kernel and a busy machine need this time. */
+/** The most for `spare`, and its part of the ttl: the kernel and a busy machine need this time. */
 const MAX_SPARE_MS = 125;
 const SPARE_PART = 1 / 40;
 const GRACE_MS = 5_000;
@@ -32,8 +32,8 @@ export function timing(ttlText: string | undefined, graceText: string | undefine
 }
 
 /**
- * A flag is text; its user checks it. A number alone is ms, as in the library, but of a small one a reader of `flock -w 5` means
- * seconds.
+ * Reads a flag; the caller checks the time. A number alone is ms, as in the library. Below 1,000 it is refused: users of
+ * `flock -w 5` mean seconds.
  * @throws UsageError for a number from 1 to 999 without a unit
  */
 export function time(text: string, name: string): Duration {

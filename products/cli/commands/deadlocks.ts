@@ -25,7 +25,7 @@ function words({ claims, cycle, victim }: Deadlock, waits: Waits): string[] {
   return [head, ...rows, ...more, ...advice(round, victim === undefined ? undefined : byId.get(victim))];
 }
 
-/** @param round each claim waits for the next one; before this one stands the hold around it */
+/** @param round each claim waits for the next one; claim `i` waits inside of the hold before it */
 function row(claim: WaitsClaim, round: readonly WaitsClaim[], i: number): string {
   const { label, key, since, origin } = claim;
   const around = round.at(i - 1)!;

@@ -39,7 +39,7 @@ Exit code: 0 with holdfast, every order went to exactly one driver; 1 one did no
     using interruption = new Interruption();
     interruption.signal.addEventListener('abort', () => {
       tidy();
-      process.exit(interruption.exitCode); // its processes end when they see that this one is gone
+      process.exit(interruption.exitCode); // the workers end when they see that this process is gone
     });
     const locks = url ?? urlOfFile(join(folder, 'locks.db'));
     try {

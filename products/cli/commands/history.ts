@@ -10,7 +10,7 @@ const ANSWER_TIMEOUT_MS = 10_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** From when to when, ms since 1970. */
+/** A span of time, ms since 1970. */
 interface Window {
   readonly from: number;
   readonly to: number;

@@ -15,7 +15,7 @@ import { torture } from './torture.ts';
 import { ui } from './ui.ts';
 import { who } from './who.ts';
 
-/** In the order of the help. */
+/** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   run,
   lead,

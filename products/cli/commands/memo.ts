@@ -17,7 +17,7 @@ import { complain, withProgress } from '../terminal/screen.ts';
 import { span, table } from '../terminal/table.ts';
 
 /**
- * A file that a command writes its standard output to. Not a pipe: nobody has to read it while the command runs, and processes that
+ * A file for the standard output of a command. Unlike a pipe, nobody has to read the file while the command runs, and processes that
  * the command leaves behind cannot break it. Only this user can read it.
  */
 class Output implements Disposable {
@@ -174,7 +174,7 @@ const runMemo = command({
       return report(key!, result);
     } catch (error) {
       if (!own || !isLockError(error, 'LOCK_TOO_LARGE')) return interruption.exitCodeAfter(error);
-      process.stdout.write(own); // the command ran, and nobody else could print it
+      process.stdout.write(own); // the command ran, and nobody else could print its output
       return report(key!, { kept: false, error });
     }
   },
@@ -191,7 +191,7 @@ export const memo: Command = {
   },
 };
 
-/** Runs the command. @throws ExitError if it fails, when its output has been printed */
+/** Runs the command and gives its output. @throws ExitError if it fails, after its output was printed */
 async function outputOf(run: MemoRun, words: readonly string[], plan: Timing): Promise<Buffer> {
   using output = new Output();
   const own = { HOLDFAST_KEY: run.key, HOLDFAST_TOKEN: `${run.token}` };
@@ -209,7 +209,7 @@ function report(key: string, { kept, error }: Pick<MemoResult<Buffer>, 'kept' | 
   return EXIT.UNAVAILABLE;
 }
 
-/** As text, which begins with how it is written. */
+/** Writes bytes as text. Its first letter says how: `t` is UTF-8, `b` is base64. */
 const textOf = (bytes: Buffer): string => (isUtf8(bytes) ? `t${bytes.toString()}` : `b${bytes.toString('base64')}`);
 
 const bytesOf = (text: string): Buffer => Buffer.from(text.slice(1), text[0] === 'b' ? 'base64' : 'utf8');

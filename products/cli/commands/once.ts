@@ -65,7 +65,7 @@ export const once = command({
     using interruption = new Interruption();
     using trouble = new Trouble();
     const young = Math.min(MAX_DURATION_MS, Math.max(0, dueAt(tick) + within - now || 0));
-    // In the mail of cron a trouble that passed would only be noise.
+    // Cron mails what we print, and a trouble that passed would only be noise.
     const patience = { within: young, onError: process.stderr.isTTY ? trouble.report : undefined };
     await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
     if (!locks) return interruption.exitCode!;
@@ -102,7 +102,7 @@ const WHY = {
   done: 'runs or ran on another machine',
 } as const;
 
-/** What became of the tick that was due then. */
+/** Prints what became of the tick. @param due when it was due, ms since 1970 @returns the exit code */
 function report(name: string, due: number, result: OnceResult<void>): number {
   if (result.ran && result.recorded) return EXIT.OK;
   const tick = `the tick ${new Date(due).toISOString()} of ${JSON.stringify(name)}`;
@@ -122,7 +122,7 @@ function report(name: string, due: number, result: OnceResult<void>): number {
   return EXIT.OK;
 }
 
-/** When that tick is due, ms since 1970. NaN for text that is no time, which `once` refuses. */
+/** When a tick is due, ms since 1970. NaN for text that is no time; `once` refuses such text. */
 const dueAt = (tick: number | string): number => (typeof tick === 'number' ? tick : Date.parse(tick));
 
 const DAY_MS = 86_400_000;

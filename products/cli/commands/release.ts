@@ -55,7 +55,7 @@ Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 6
   },
 });
 
-/** Shows the holders and asks. It evicts only these: the user did not agree to evict a later holder. */
+/** Shows the holders and asks. Gives the tokens of these holders only: the user did not agree to evict a later one. */
 async function askToRelease(locks: Locks, key: string, token: bigint | undefined): Promise<bigint[] | undefined> {
   if (!process.stdin.isTTY) throw new UsageError('release asks first, and there is no terminal to ask on; add --yes');
   const hit = (entry: QueueEntry): boolean => token === undefined || entry.token === token;

@@ -75,7 +75,7 @@ export const run = command({
     const defaults: LocksDefaults = {
       ...own,
       notice: plan.notice,
-      handOff: false, // there is one command in this process
+      handOff: false, // this process has no other caller
       label: labelOf(rest[0]!),
     };
     const patience = { within: own.wait ?? ANSWER_TIMEOUT_MS, onError: trouble.report };
@@ -106,7 +106,7 @@ export const run = command({
 });
 
 /**
- * Waits for the end of `--min-hold` if only a live process can keep the key. A signal ends that wait and frees the key.
+ * Releases the lock, after `--min-hold` if only a live process can keep the key. A signal ends that wait and frees the key.
  * @returns whether the lock was ours until now
  */
 async function releaseAfterMinHold(lease: AnyLease): Promise<boolean> {

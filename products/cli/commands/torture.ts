@@ -23,7 +23,7 @@ const PROMISES: Readonly<Record<Violation['broken'], string>> = {
   residue: 'a key was still held after its lease had expired and its process had ended',
   crash: 'a process ended, although nobody ended it',
 };
-/** So many of each kind, so that all kinds fit the first screen. */
+/** How many violations of a kind we show, so that all kinds fit the first screen. */
 const MAX_SHOWN = 3;
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

@@ -14,7 +14,7 @@ import { complain } from '../terminal/screen.ts';
 
 /** How long the engine's connections have to close, ms. There are no locks to release. */
 const MAX_CLOSE_MS = 250;
-/** How long the printed address waits for the engine, so that a wrong URL of the engine fails here first. ms. */
+/** How long we wait for the engine before we print the page's address, ms: a wrong URL of the engine fails first. */
 const FIRST_ANSWER_MS = 1_000;
 
 export const ui = command({
@@ -57,8 +57,7 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
     const pace = { least, share: values.every === undefined ? DEFAULT_TIME_PART : undefined };
     const address = addressOf(values.url);
     const { url } = address;
-    // V8 keeps less memory this way: otherwise it takes three times as much for a hundred thousand locks, and is only a little
-    // quicker.
+    // With these flags V8 keeps less memory. Without them it takes three times as much for 100,000 locks, and is only a little faster.
     setFlagsFromString('--semi-space-growth-factor=1');
     setFlagsFromString('--heap-growing-percent=20');
     const { PageServer } = await import('../../ui/server.ts');
@@ -79,7 +78,7 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
     } finally {
       await Promise.race([page.close().catch(() => {}), sleep(MAX_CLOSE_MS)]);
     }
-    // A driver may still try to reach a server that is away.
+    // A driver that still tries to reach a server would keep the process.
     process.exit(EXIT.OK);
   },
 });
@@ -107,7 +106,7 @@ async function firstAnswer(page: PageServer): Promise<void> {
       complain(`${messageOf(error)}. The page tries again while somebody has it open`);
     },
   );
-  answer.catch(() => {}); // after the limit, the page reports it
+  answer.catch(() => {}); // after the limit, the page reports the error
   await Promise.race([answer, sleep(FIRST_ANSWER_MS, undefined, { ref: false })]);
 }
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** One tap in the table; `token` is 0 without a lock. */
+/** One tap of a driver, as recorded; `token` is 0 without a lock. */
 export interface Section {
   readonly order: number;
   readonly driver: string;

@@ -22,11 +22,11 @@ interface RoundResult extends Verdict {
 }
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
-/** No round takes so long. A worker that hangs must not hang the demo. ms. */
+/** How long a worker may take to answer, ms: if it hangs, the demo must not hang. */
 const MAX_ROUND_MS = 120_000;
 
 /**
- * One round: real processes with a share of the drivers each. For every order all drivers tap at once.
+ * Runs one round in real processes, each with a share of the drivers. For every order all drivers tap at once.
  * @param locks the URL of the locks; null: no locks
  */
 export async function round(
@@ -71,7 +71,7 @@ class Worker {
   });
 
   constructor() {
-    this.#died.catch(() => {}); // a worker also ends as it should
+    this.#died.catch(() => {}); // it rejects also when a worker ends as it should
   }
 
   async ready(task: Task): Promise<void> {
@@ -131,7 +131,7 @@ export async function rounds(size: Size, locks: string, folder: string): Promise
   return right ? 0 : 1;
 }
 
-/** One line that is written over on a terminal; elsewhere only what ends a line. */
+/** Writes over the current line of a terminal. Elsewhere it prints only text that ends a line. */
 function show(text: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${text}`);
   else if (text.endsWith('\n')) process.stdout.write(text);

@@ -33,7 +33,7 @@ export function judge(sections: readonly Section[], orders: number): Verdict {
   };
 }
 
-/** The value below which that share of the values lies. */
+/** The value below which `share` (0 to 1) of the values lies. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

@@ -11,9 +11,9 @@ export interface Task {
   readonly drivers: readonly string[];
 }
 
-/** To the worker: first its task, then the orders, one by one. */
+/** To the worker: first its task, then the orders, one by one, then `done`. */
 export type ToWorker = { readonly task: Task } | { readonly order: number } | { readonly done: true };
-/** From the worker: it is ready, or all its drivers have tapped and waited so many ms each. */
+/** From the worker: it is ready, or all its drivers had their turn. `waits`: how long each waited, ms. */
 export type FromWorker = { readonly ready: true } | { readonly order: number; readonly waits: readonly number[] };
 
 const think = () => sleep(2 + Math.random() * 3);

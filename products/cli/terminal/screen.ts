@@ -6,10 +6,10 @@ const FIRST_SCREEN = '\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
 const REST_OF_LINE = '\u001b[K';
 const REST_OF_SCREEN = '\u001b[J';
-/** For a terminal that does not know its size and says 0 by 0: a serial line, or a container before its first resize. */
+/** The rows of a terminal that does not know its size and says 0: a serial line, or a container before its first resize. */
 const USUAL_ROWS = 24;
 
-/** A page that is written over on a screen of its own. Without a terminal, one page follows the other. */
+/** Shows pages on the terminal's second screen, each over the last. Without a terminal, it prints each below the last. */
 export class Screen implements Disposable {
   readonly #terminal = process.stdout.isTTY;
 
@@ -33,7 +33,7 @@ export class Screen implements Disposable {
   }
 }
 
-/** The lines that fit. The last one counts the others. */
+/** Gives the lines that fit. The last line counts the others. */
 export function fitting(lines: readonly string[], rows: number): readonly string[] {
   if (lines.length <= rows) return lines;
   const shown = Math.max(0, rows - 1);
@@ -44,13 +44,13 @@ export const complain = (message: string): void =>
   console.error(`${styleText('red', 'holdfast:', { stream: process.stderr })} ${visible(message)}`);
 
 const START_OF_LINE = '\r';
-/** After so many ms the user may wonder; ms between two figures. */
+/** The time until the first report, and between two reports, ms. */
 const FIRST_REPORT_MS = 500;
 const FRAME_MS = 100;
 
 /**
- * Shows on one line of standard error how far a listing is, and wipes the line away at the end. Only on a terminal, and only if
- * the listing takes long.
+ * Shows the progress of a listing on one line of standard error, and clears it at the end: only on a terminal, and only if the
+ * listing takes long.
  */
 export async function withProgress<T>(list: (progress: (looked: number) => void) => Promise<T>): Promise<T> {
   let next = performance.now() + FIRST_REPORT_MS;

@@ -26,7 +26,7 @@ const columns = (text: string): number => {
   return [...shown].length + (shown.match(WIDE)?.length ?? 0);
 };
 
-/** Cuts a line to its width, and then drops its colours. */
+/** Cuts a line to `width`. A line that it cuts loses its colours. */
 function cut(text: string, width = Number.POSITIVE_INFINITY): string {
   if (columns(text) <= width) return text;
   let start = '';

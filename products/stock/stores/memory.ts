@@ -25,12 +25,12 @@ class StoredCell {
   }
 }
 
-/** How much of its buyer's limit a request takes. */
+/** How many units of the buyer's limit a request uses. */
 const weight = (entry: Entry | undefined): number =>
   entry?.status === 'reserved' || entry?.status === 'sold' ? entry.units : 0;
 
 /**
- * In this process: for tests, and as the reference for the other stores.
+ * A store in this process: for tests, and as the reference for the other stores.
  * @param now ms; the machine's wall clock by default
  * @example const stock = createStock(memoryStock());
  */

@@ -10,16 +10,16 @@ import { formatLayout, parseLayout, productName, type StockStore } from '../stor
 
 /** Options of `redisStock`. */
 export interface RedisStockOptions {
-  /** All keys begin with it; default `holdfast`. */
+  /** The prefix of all keys; default `holdfast`. */
   readonly prefix?: string;
 }
 
-/** How many products have their keys kept, so that they are not put together for every step. */
+/** For how many products the names of the keys are kept, so that not every step must build them. */
 const MAX_PRODUCTS = 1_000;
 
 /**
- * On one Redis (6.2 or newer) or Valkey, on a Cluster (each segment has a slot of its own), or on several independent
- * servers: segment i is on the server i modulo their number, the reserve and the layout on the first.
+ * A store on one Redis (6.2 or newer) or Valkey, on a Cluster (each segment has its own slot), or on several independent servers:
+ * segment i is on server i modulo their number, the reserve and the layout on the first.
  * @param clients a connected ioredis or node-redis client, or several: everywhere the same servers in the same order
  * @throws LockError `LOCK_INVALID`, StockError `STOCK_INVALID`
  * @example const stock = createStock(redisStock(client, { prefix: 'shop' }));
@@ -45,7 +45,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   const engineOf = (cell: number): Server => engines[Math.max(0, cell) % engines.length]!;
 
   const allowed = new Map<Server, () => Promise<unknown>>();
-  /** Tries all rights before the first step on an engine: a step that a missing right breaks off would stay half done. */
+  /** Tries all rights before the first step on a server. Otherwise a missing right would break off a step and leave it half done. */
   function checkRights(engine: Server, keys: readonly string[]): Promise<unknown> {
     const trial = allowed.get(engine) ?? onceFor(() => engine.run(RIGHTS, keys, []));
     allowed.set(engine, trial);
@@ -66,7 +66,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
       const args = [was?.identity ?? '', `${was?.version ?? 0}`, layout ? formatLayout(layout) : ''];
       try {
         const done = await engines[0]!.run(RELAYOUT, [layoutKey(product)], args);
-        return Number(done) === 1; // text, where the client is set to that (`stringNumbers`…)
+        return Number(done) === 1; // some clients can be set to return text (`stringNumbers`…)
       } catch (error) {
         throw translateError(error, product);
       }
@@ -96,7 +96,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   };
 }
 
-/** Whether quick.lua can take them: takes without a token, all of one kind. */
+/** Whether quick.lua can do the steps: takes without a token, with equal epoch, ttl and limit. */
 function areOrdinary(steps: readonly Step[]): steps is readonly Take[] {
   const [first] = steps;
   return (

@@ -18,15 +18,15 @@ export interface SqlStockOptions {
   readonly dialect: DialectName;
   /**
    * Runs `work` inside one transaction on one connection, commits when it resolves and rolls back when it rejects. `query`
-   * gives what the driver gives: pg's result, or mysql2's pair, with its rows as objects. Read nothing in it before `work`, and do
-   * not begin it with a snapshot: on MySQL and MariaDB `work` would see requests as they were then.
+   * returns the driver's result: that of pg, or mysql2's pair, with rows as objects. Before `work`, read nothing in the
+   * transaction and take no snapshot: on MySQL and MariaDB `work` would see requests as they were then.
    */
   readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
-  /** What the names of the three tables begin with; default `holdfast_stock`. */
+  /** The names of the three tables begin with this text; default `holdfast_stock`. */
   readonly tables?: string;
 }
 
-/** A store in tables, and what makes the tables. */
+/** A store in tables of a SQL database. */
 export interface SqlStock extends StockStore {
   /**
    * Makes the tables if they are not there.
@@ -35,13 +35,13 @@ export interface SqlStock extends StockStore {
   setup(): Promise<void>;
 }
 
-/** How often to try a transaction that the database ended in favour of another. Above READ COMMITTED, many buyers at once cause that often. */
+/** How often to try a transaction that the database rolled back for another one. Above READ COMMITTED, many buyers at once cause this often. */
 const MAX_ATTEMPTS = 20;
-/** ms. */
+/** The pause between two tries. */
 const PAUSE_MS = 5;
 
 /**
- * In PostgreSQL, MySQL 8 or MariaDB. Each step is one transaction, which locks the row of its segment.
+ * A store in PostgreSQL, MySQL 8 or MariaDB. Each step is one transaction, which locks the row of its segment.
  * @throws LockError `LOCK_INVALID`, StockError `STOCK_INVALID`
  * @example const stock = createStock(sqlStock({ dialect: 'postgres', transaction: inTransaction }));
  */
@@ -71,7 +71,7 @@ export function sqlStock(options: SqlStockOptions): SqlStock {
     ...storeOn(dialect, statements, within),
     async setup() {
       for (const sql of statements.setup()) {
-        // Each in a transaction of its own: on PostgreSQL no statement runs after a failed one.
+        // Each has its own transaction: on PostgreSQL, no statement runs in a transaction after a failed one.
         await waitUntilMade(transaction((query) => query(sql, [])));
       }
     },
@@ -82,21 +82,21 @@ export function sqlStock(options: SqlStockOptions): SqlStock {
 export interface SqliteStock extends StockStore, Disposable {
   /**
    * Closes the file.
-   * @example using store = sqliteStock({ path: ':memory:' }); // its end does the same as store.close()
+   * @example using store = sqliteStock({ path: ':memory:' }); // the end of the block calls store.close()
    */
   close(): void;
 }
 
-/** How long to wait for the other processes that write the file. ms. */
+/** How long to wait while other processes write the file. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 /**
- * In a file of SQLite, which needs no installation. Any number of processes of one machine may use it. `:memory:` keeps it in this process.
+ * A store in a SQLite file, without any installation. All processes of one machine may use the file. `:memory:` keeps it in this process.
  * @example const stock = createStock(sqliteStock({ path: '/var/lib/shop/stock.db' }));
  */
 export function sqliteStock(options: { readonly path: string }): SqliteStock {
   checkOptions(options, ['path'], 'sqliteStock');
-  // Not imported above: Node 22 would warn of it at once, also where only Redis is used.
+  // Not imported above: Node 22 would warn at once, even if only Redis is used.
   const database = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(options.path);
   const statements = new Statements(DIALECTS.sqlite, 'holdfast_stock');
   database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
@@ -109,7 +109,7 @@ export function sqliteStock(options: { readonly path: string }): SqliteStock {
     return statement.all(...params) as Row[];
   }
 
-  /** Without an await from begin to commit, so no other call of this process comes in between. */
+  /** There is no await between BEGIN and COMMIT, so no other call of this process comes in between. */
   async function transaction<T>(begin: () => Conversation<T>): Promise<T> {
     database.exec('BEGIN IMMEDIATE');
     try {

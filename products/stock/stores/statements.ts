@@ -5,14 +5,14 @@ import { formatLayout, type Layout, type LayoutVersion, parseLayout, type StockS
 /** What differs between the databases, as data. */
 interface StockDialect {
   readonly mark: (n: number) => string;
-  /** Type of a column of names, which are ASCII and compared byte by byte. */
+  /** The type of a column of names. Names are ASCII and are compared byte by byte. */
   readonly name: (length: number) => string;
   readonly text: string;
   readonly insertNew: readonly [before: string, after: string];
   readonly forUpdate: string;
-  /** ms since 1970 by the database's own clock, when the statement that has it began or later. */
+  /** An expression for the time: ms since 1970 by the database's clock, when the statement begins or later. */
   readonly now: string;
-  /** One more column, where a row is read in order to be changed. It makes the commit wait for the disk. */
+  /** An extra column in the statement that reads a row to change it. It makes the commit wait for the disk. */
   readonly durable: string;
 }
 
@@ -23,7 +23,7 @@ const MYSQL: StockDialect = {
   insertNew: ['INSERT IGNORE INTO', ''],
   forUpdate: ' FOR UPDATE',
   now: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000",
-  durable: '', // there, a setting of the whole server says what a commit waits for
+  durable: '', // a setting of the whole server decides what a commit waits for
 };
 
 export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlite', StockDialect>> = {
@@ -34,7 +34,7 @@ export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlit
     insertNew: ['INSERT INTO', ' ON CONFLICT DO NOTHING'],
     forUpdate: ' FOR UPDATE',
     now: 'CAST(extract(epoch from clock_timestamp()) * 1000 AS bigint)',
-    // A server that answers before anything is on disk sells a unit twice when it is killed.
+    // If a server answers before a sale is on disk, and is then killed, it sells the unit twice.
     durable:
       ", CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END AS durable",
   },
@@ -47,16 +47,16 @@ export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlit
     insertNew: ['INSERT INTO', ' ON CONFLICT DO NOTHING'],
     forUpdate: '', // the transaction has locked the whole file
     now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-    durable: '', // set for the whole file (sql.ts)
+    durable: '', // sql.ts sets it for the whole file
   },
 };
 
 export type Row = Readonly<Record<string, unknown>>;
 export type Statement = readonly [sql: string, params: readonly (string | number)[]];
-/** Statements one after the other, in one transaction. Each is answered by its rows. */
+/** Statements one after the other, in one transaction. Each `yield` returns the rows of its statement. */
 export type Conversation<T> = Generator<Statement, T, readonly Row[]>;
 
-/** @param run runs a conversation in a transaction; it may begin it again */
+/** @param run runs a conversation in a transaction; after a rollback it may begin a new one */
 export const storeOn = (
   name: string,
   statements: Statements,
@@ -70,19 +70,19 @@ export const storeOn = (
   clear: (address, cell) => run(() => statements.clear(address, cell)),
 });
 
-/** One cell. Its `product` is an address (store.ts). */
+/** One cell. The column `product` has its address (store.ts). */
 const HERE = 'product = ? AND cell = ?';
 
-/** How many requests one step gives back, adds up or forgets. The next step does the rest. */
+/** The most requests that one step gives back, adds up or deletes. The next step does the rest. */
 const MAX_REQUESTS = 1_000;
 
-/** Longest encoded names (input.ts): a product or a buyer; a request with its buyer. */
+/** The longest encoded names (input.ts): of a product or a buyer, and of a request with its buyer. */
 const NAME_LENGTH = 384;
 const ID_LENGTH = 2 * NAME_LENGTH + 4;
 
 /**
- * The tables in a SQL database, and the conversation of each call. The text is here and not in .sql files: each statement is one
- * line, put together from what differs between the databases, and makes sense only in its place in the conversation.
+ * The tables in a SQL database, and the conversation of each call. The SQL is here and not in .sql files, because each statement is
+ * one line, depends on the database, and makes sense only in its place in the conversation.
  */
 export class Statements {
   readonly #dialect: StockDialect;
@@ -91,7 +91,7 @@ export class Statements {
   readonly #requests: string;
   readonly #prefix: string;
 
-  /** @param prefix of the tables' names, checked */
+  /** @param prefix the checked prefix of the tables' names */
   constructor(dialect: StockDialect, prefix: string) {
     this.#dialect = dialect;
     this.#prefix = prefix;
@@ -103,7 +103,7 @@ export class Statements {
   setup(): string[] {
     const { name, text } = this.#dialect;
     const of = `product ${name(NAME_LENGTH)} NOT NULL`;
-    const bare = this.#prefix.split('.').at(-1); // an index is where its table is
+    const bare = this.#prefix.split('.').at(-1); // an index is in the schema of its table
     const indices = ['buyer, status', 'status, expires'].map(
       (columns) => `INDEX ${bare}_${columns.slice(0, 5)} ON ${this.#requests} (product, cell, ${columns})`,
     );
@@ -113,7 +113,7 @@ export class Statements {
       `CREATE TABLE IF NOT EXISTS ${this.#requests} (${of}, cell integer NOT NULL, id ${name(ID_LENGTH)} NOT NULL,
         buyer ${name(NAME_LENGTH)} NOT NULL, units integer NOT NULL, status ${name(9)} NOT NULL, expires bigint NOT NULL,
         PRIMARY KEY (product, cell, id))`,
-      // MySQL has no IF NOT EXISTS for an index. There sql.ts ignores the error.
+      // MySQL has no IF NOT EXISTS for an index, so sql.ts ignores the error.
       ...indices.map((index) => `CREATE ${index}`),
     ];
   }
@@ -155,12 +155,12 @@ export class Statements {
     const find = `SELECT state${durable} FROM ${this.#cells} WHERE ${HERE}${forUpdate}`;
     const [row] = yield this.#say(find, ...here);
     if (!row) return steps.map(() => ({ is: 'missing' }));
-    const text = String(row.state); // where the character set of a connection is `binary`, it comes as bytes
+    const text = String(row.state); // bytes, if the character set of the connection is `binary`
     const state = text === '' ? undefined : (JSON.parse(text) as Cell);
 
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
-    // The time is that of a statement which waits for nothing: in the one before, it would be from before the wait for the cell, during
-    // which another may have stored times by a clock that was set back.
+    // This statement waits for nothing, so it reads the time. The one before may wait for the cell: its time would be from before the wait,
+    // during which another step may have stored times by a clock that was set back.
     const due = `${entries} AND status = 'reserved' AND expires <= ${clock} ORDER BY expires LIMIT ${MAX_REQUESTS}`;
     const moment = `SELECT '' AS id, '' AS buyer, 0 AS units, 'now' AS status, ${clock} AS expires`;
     const found = yield this.#say(`${moment} UNION ALL SELECT * FROM (${due}) AS due`, ...here);
@@ -185,7 +185,7 @@ export class Statements {
       now,
     );
     for (const { id, buyer, units, status, until } of outcome.written) {
-      // Not "insert or update": on MySQL that locks gaps between rows, and deadlocks.
+      // Not "insert or update": on MySQL that statement locks gaps between rows, which causes deadlocks.
       yield known.has(id)
         ? this.#say(
             `UPDATE ${this.#requests} SET status = ?, expires = ? WHERE ${HERE} AND id = ?`,
@@ -209,7 +209,7 @@ export class Statements {
     return outcome.replies;
   }
 
-  /** The next requests of a cell, behind `from`. @param entries the statement that reads all of them */
+  /** The next requests of a cell, with ids after `from`. @param entries the statement that reads all requests of a cell */
   *#portion(entries: string, address: string, cell: number, from: string): Conversation<View['portion']> {
     const rows = yield this.#say(`${entries} AND id > ? ORDER BY id LIMIT ${MAX_REQUESTS}`, address, cell, from);
     const found = rows.map(entryOf);
@@ -217,7 +217,7 @@ export class Statements {
   }
 
   *clear(address: string, cell: number): Conversation<boolean> {
-    // The cell first: after that, no step adds to its requests.
+    // The cell is deleted first: without it, no step adds requests.
     yield this.#say(`DELETE FROM ${this.#cells} WHERE ${HERE}`, address, cell);
     const [last] = yield this.#say(
       `SELECT id FROM ${this.#requests} WHERE ${HERE} ORDER BY id LIMIT 1 OFFSET ${MAX_REQUESTS - 1}`,

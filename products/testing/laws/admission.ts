@@ -94,7 +94,7 @@ const order: readonly Law[] = [
     const holder = await scene.holder();
     for (const place of [1, 2]) {
       const waiter = scene.participant();
-      // An engine may leave out both figures. If it gives one, it must be right.
+      // An engine may leave out `ahead` and `retryAfter`. Each one that it gives must be right.
       const { ahead = place, retryAfter = 1 } = await waiter.waits();
       assert.equal(ahead, place, `ahead of ${waiter}`);
       const longest = holder.claim.ttl + scene.tolerance;
@@ -106,7 +106,7 @@ const order: readonly Law[] = [
   }),
 ];
 
-/** An id names one claim, however often it arrives: so a lost reply does no harm. */
+/** An id names one claim, so a repeat after a lost reply does no harm. */
 const identity: readonly Law[] = [
   ...courses([], {
     'a repeated attempt keeps its token': 'holder gets, holder gets the same token',
@@ -122,7 +122,7 @@ const identity: readonly Law[] = [
   }),
 ];
 
-/** A release frees its own claim, once. In the same step the next claim of its process may join the queue. */
+/** A release frees only its own claim, once. In the same step the next claim of the process may join the queue. */
 const release: readonly Law[] = [
   ...courses([], {
     'the release of an unknown id frees nothing':
@@ -161,7 +161,7 @@ const release: readonly Law[] = [
   }),
 ];
 
-/** What a backend says of itself, and what the end of a client leaves alone. */
+/** What a backend says of itself. A client that closes disturbs no other. */
 const clients: readonly Law[] = [
   law('a hold without an end can tell that it is lost', async (scene) => {
     const grant = await scene.participant().gets();

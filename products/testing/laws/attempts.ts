@@ -6,10 +6,10 @@ import { stateOf, stored, stores } from './values.ts';
 
 const COUNTED_MS = 600_000;
 
-/** A claim that asks, and whose hold counts. */
+/** A claim that asks for a value. Its hold counts. */
 const counted = (mark = '-', counts = COUNTED_MS): Pick<Claim, 'accepts'> => ({ accepts: { ...ANY, mark, counts } });
 
-/** How often a key was begun without a value, and what the engine returns about the hold before. */
+/** How many holds of a key left no value, and the mark of the hold ahead. */
 export const attempts: readonly Law[] = needing('values', [
   law('attempts count the holds that left no words, each once, until words are left', async (scene) => {
     for (let attempts = 1; attempts <= 3; attempts++) {
@@ -31,7 +31,7 @@ export const attempts: readonly Law[] = needing('values', [
   }),
   law('attempts are forgotten after their time', ['expiry'], async (scene) => {
     await scene.holder({ ...counted('-', 1), ttl: scene.ttl });
-    await scene.expired(scene.ttl + 1_000); // engines that count in seconds keep them longer
+    await scene.expired(scene.ttl + 1_000); // engines that count in seconds keep attempts longer
     assert.equal((await scene.participant(counted()).gets()).attempts, 1);
   }),
   law('a claim that asks is told the mark of the hold before it', ['fairness'], async (scene) => {

@@ -3,7 +3,7 @@ import { type Backend, deadlineOf, EXCLUSIVE, SHARED } from '../../../src/core/i
 import { type Law, law, needing } from '../case.ts';
 import { courses } from '../course.ts';
 
-/** `renew` makes a hold last for its ttl from now, and never creates one. */
+/** `renew` makes a hold last for its ttl from now, and never creates a hold. */
 const renewal: readonly Law[] = [
   law('renew answers every claim, in order', async (scene) => {
     const [client] = scene.clients;
@@ -49,7 +49,7 @@ const renewal: readonly Law[] = [
   }),
 ];
 
-/** A claim without a sign of life loses its hold or its place. The claims that then fit hold the key. */
+/** A claim that is neither renewed nor repeated loses its hold or its place. The claims that then fit hold the key. */
 const ends: readonly Law[] = [
   law('nobody else is in before the time is over that a grant or a renewal promised', async (scene) => {
     for (const ask of ['gets', 'renews'] as const) {
@@ -60,7 +60,7 @@ const ends: readonly Law[] = [
       const next = scene.passing();
       while (!(await next.attempt()).granted) await scene.pass(scene.ttl / 40);
       const spent = scene.clock.now() - sent;
-      // Holders keep this margin because clocks run at different rates.
+      // The deadline is a little earlier, because clocks run at different rates.
       assert.ok(spent >= deadlineOf(0, validFor), `another is in ${spent} ms after ${validFor} ms were promised`);
       await next.leaves();
     }
@@ -71,7 +71,7 @@ const ends: readonly Law[] = [
       const holder = await scene.holder({ ...units, ttl: scene.ttl });
       const beside = units === SHARED ? await scene.holder(SHARED) : undefined;
       await holder.renews(scene.ttl * 20);
-      // Stands for an old message that arrives only after the renewal.
+      // This attempt plays an old message that arrives only after the renewal.
       await holder.gets();
       await beside?.leaves();
       await scene.expired();
@@ -102,7 +102,7 @@ const ends: readonly Law[] = [
       passing claim 1 waits, reader leaves, passing claim 2 gets`,
   }),
   law('repeated attempts keep a hold and a place alive past their ttl', ['fairness'], async (scene) => {
-    const ttl = scene.ttl * 3; // which outlives a stall of the machine
+    const ttl = scene.ttl * 3; // longer than a stall of the machine
     const [holder, waiter] = [await scene.holder({ ttl }), await scene.waiter({ ttl })];
     const { token } = holder;
     const late = await scene.waiter();
@@ -117,7 +117,7 @@ const ends: readonly Law[] = [
   }),
 ];
 
-/** An engine that has no clock: others have to watch a hold for as long as it lasts, before they take it over. */
+/** For engines without a clock: others must watch a hold for its whole lease before they take the key. */
 const observed: readonly Law[] = [
   law(
     'where expires are observed, a newcomer takes over an old hold when it has watched for a whole lease',
@@ -141,7 +141,7 @@ const observed: readonly Law[] = [
       for (let visit = 1; ; visit++) {
         const newcomer = scene.participant({}, await scene.another());
         if ((await newcomer.attempt()).granted) break;
-        // A fourth of a lease each, besides their requests: what each has watched is added up.
+        // Each process watches for a fourth of a lease. The engine must add up these times.
         const spent = scene.clock.now() - came;
         assert.ok(visit < 8, `${newcomer} is the eighth, and the dead ${dead} has been there for ${spent} ms`);
         await scene.pass(scene.ttl / 4);
@@ -164,7 +164,7 @@ const observed: readonly Law[] = [
         if ((await holder.renew()) === 'gone')
           return assert.ok(round > 0 && scene.clock.now() >= over, `${holder} is gone before its end`);
         over = deadlineOf(sent, scene.ttl);
-        // Where requests are slow, a lease may be over by then: that is no sum of watches.
+        // If requests are slow, the lease may really be over by then. Then a grant is right.
         const refused = async (client: Backend | undefined, queue: boolean) => {
           const other = scene.participant({ queue }, client);
           const { granted } = await other.attempt();
@@ -197,7 +197,7 @@ export const expiry: readonly Law[] = [
     await early.leaves();
     const late = scene.participant({ within: scene.ttl }, client);
     const resume = await scene.subject.faults!.stall!(client);
-    // A client that gave up throws, since it does not know the outcome. The outcome must still be a refusal.
+    // A client that gave up throws, because it does not know the outcome. The outcome must still be a refusal.
     const answer = client.attempt(late.claim).catch(() => undefined);
     await scene.expired();
     await resume();
@@ -212,7 +212,7 @@ export const expiry: readonly Law[] = [
     const next = await scene.waiter({}, client);
     await scene.subject.faults!.die!(dying);
     await scene.expired();
-    // If the first hold expired before the waiting claim of the dead client, that one became a hold, which must expire, too.
+    // If the hold of the dead client expired before its waiting claim, that claim became a hold, which must expire, too.
     if (!(await next.attempt()).granted) await scene.expired();
     await next.gets();
     if (lost) assert.ok(lost.aborted, `${holder} lost its session, and its lost signal is silent`);

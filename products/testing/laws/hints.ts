@@ -3,13 +3,13 @@ import type { Hints } from '../../../src/core/index.ts';
 import { type Law, law, needing } from '../case.ts';
 import type { Scene } from '../scene.ts';
 
-/** Hints that two write at once: enough for writers that meet in an unlucky moment. */
+/** How many hints two clients write at once: enough to find a race between them. */
 const ROUNDS = 24;
 const LONG_MS = 60_000;
 
 const hintsOf = ({ clients }: Scene): [mine: Hints, others: Hints] => [clients[0].hints!, clients[1].hints!];
 
-/** Hints, which an engine keeps beside the locks. */
+/** Hints, which an engine keeps apart from the locks. */
 export const hints: readonly Law[] = needing('hints', [
   law('a hint is there for the other client, until it is written again, forgotten, or over', async (scene) => {
     const [mine, others] = hintsOf(scene);

@@ -8,7 +8,7 @@ const STEPS = 80;
 /** Longer queues show nothing new, and some engines need a connection for each claim. */
 const MAX_QUEUE = 8;
 
-/** Claims in random order come, ask again, renew, leave and are evicted. The engine and the rule must agree. */
+/** In random order, claims come, attempt again, are renewed, released and evicted. The engine and the rule must agree. */
 export const histories: readonly Law[] = [
   law('random histories agree with the rule', async (scene) => {
     const history = new History(scene);
@@ -23,7 +23,7 @@ export const histories: readonly Law[] = [
   }),
 ];
 
-/** Keeps the queue as it should be at the engine. Of an engine without a queue it keeps the holders. */
+/** Keeps the queue that the engine should have. For an engine without a queue it keeps only the holders. */
 class History {
   readonly log: string[] = [];
   readonly #scene: Scene;
@@ -83,7 +83,7 @@ class History {
     this.#queue.push(newcomer);
     const fits = this.#admitted === this.#queue.length;
     const { granted } = await newcomer.attempt();
-    // An engine without a queue may refuse a claim that fits. It never grants one that does not.
+    // An engine without a queue may refuse a claim that fits. It never grants a claim that does not fit.
     if (this.#traits.fair || granted) assert.equal(granted, fits, `granted to ${newcomer}`);
     if (granted || (this.#traits.fair && queue)) return;
     this.#queue.pop();

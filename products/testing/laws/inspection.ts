@@ -7,11 +7,11 @@ import { proposing } from './tokens.ts';
 
 const labels = async (scene: Scene): Promise<string[]> => (await scene.entries()).map(({ label }) => label);
 
-/** All that a listing shows, as text. A bigint has no JSON. */
+/** All that a listing shows, as text. JSON has no bigint. */
 export const shownBy = async (scene: Scene): Promise<string> =>
   JSON.stringify(await scene.entries(), (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 
-/** What an operator sees… */
+/** What an operator can see. */
 const listing: readonly Law[] = [
   law(
     'inspect shows who holds and who waits, in the order of the line',
@@ -47,7 +47,7 @@ const listing: readonly Law[] = [
       const [first, holder, waiter] = [await scene.holder(), scene.participant(), scene.participant()];
       await first.leaves();
       const nines = 10n ** BigInt(`${first.token}`.length) - 1n;
-      // An engine has to count no further than this. There, and where tokens cannot leap, any two tokens do.
+      // No engine has to count beyond MAX_SAFE_INTEGER. If the leap is too far or not supported, any two tokens will do.
       const leaps = nines <= Number.MAX_SAFE_INTEGER && (await proposing(holder, nines));
       if (!leaps) await holder.gets();
       await waiter.waits();
@@ -97,7 +97,7 @@ const listing: readonly Law[] = [
   }),
 ];
 
-/** …and can end. */
+/** What an operator can end. */
 const eviction: readonly Law[] = [
   law('a forced release frees the hold with that token, and no other', async (scene) => {
     const [holder, next] = [await scene.holder(), scene.participant()];

@@ -9,7 +9,7 @@ const longest = (end: string): string => 'k'.repeat(MAX_KEY_BYTES - Buffer.byteL
 
 const words = (text: string): string[] => text.split(' ');
 
-/** Keys that some engine, encoding, collation or pattern might confuse, or might not take for a name. */
+/** Keys that some engine, encoding, collation or pattern might confuse, or might not take as a name. */
 export const LOOKALIKES: Readonly<Record<string, readonly string[]>> = {
   'case and accents': words('straße STRASSE strasse Strasse strase é e E ı i I İ'),
   'Unicode forms': words('\u00e9 e\u0301 \u212b \u00c5 A\u030a ﬁ fi ① 1 \u{1f512} \u{1f513}'),
@@ -46,7 +46,7 @@ function strangeNames(count: number, random: () => number): string[] {
   return [...found];
 }
 
-/** These laws use keys with fixed names. */
+/** A law that uses keys with fixed names. */
 const alone = (name: string, check: Law['check'], needs: Law['needs'] = []): Law => ({
   ...law(name, needs, check),
   alone: true,
@@ -81,7 +81,7 @@ export const keys: readonly Law[] = [
   ),
 ];
 
-/** All keys are held at once. If two of them meet, there is a refusal, or one hold of two keys. */
+/** Holds all keys at once. If the engine takes two keys for one, it refuses the second, or both share one hold. */
 async function neverMeet(scene: Scene, names: readonly string[]): Promise<void> {
   const holders = [];
   for (const key of names) holders.push(await scene.holder({ key }));

@@ -10,7 +10,7 @@ const LEAP = 1_000_000n;
 /** Every exclusive grant of a key has a higher token than all earlier ones: that is the fencing token. */
 export const tokens: readonly Law[] = needing('fencing', [
   growing('tokens grow over a release, even of an idle key', [], (holder) => holder.leaves()),
-  // Where expiries are observed, the next holder has looked before.
+  // Where expiries are observed, a client must see the hold before the wait, or it does not expire.
   growing('tokens grow over an expiry', ['expiry'], async (_, scene) => {
     for (const client of scene.clients) await scene.passing({}, client).waits();
     await scene.expired();
@@ -66,7 +66,7 @@ export const tokens: readonly Law[] = needing('fencing', [
   }),
 ]);
 
-/** @returns undefined where the engine refuses for good: one whose tokens are its own revisions cannot leap */
+/** @returns undefined if the engine cannot do this: tokens that are revisions of the engine cannot leap */
 export async function proposing(claimant: Participant, minToken: bigint): Promise<Grant | undefined> {
   try {
     return await claimant.gets({ ...claimant.claim, minToken });
@@ -88,7 +88,7 @@ function growing(name: string, needs: readonly Need[], end: (holder: Participant
   });
 }
 
-/** The first token after those of this grant. */
+/** The first token above the tokens of a grant. */
 const endOf = ({ token, tokenCount = BLOCK }: Grant): bigint => token + BigInt(tokenCount);
 
 function above(token: bigint, least: bigint): void {

@@ -14,7 +14,7 @@ export const stateOf = ({ clients, key }: Scene) => clients[1].values!.look(key)
 export const stores = async (holder: Participant, text: string, how?: Partial<NewValue>): Promise<boolean> =>
   (await holder.release(undefined, { text, ttl: VALUE_TTL_MS, ...how })).stored === true;
 
-/** A hold that stores a value. @returns its token */
+/** Stores a value. @returns the token of the hold that did so */
 export async function stored(scene: Scene, text: string, how?: Partial<NewValue>): Promise<bigint> {
   const holder = await scene.holder({ accepts: { ...ANY, age: -1 } });
   assert.ok(await stores(holder, text, how), `${holder} held the key`);
@@ -28,7 +28,7 @@ async function isAnswered(participant: Participant, text: string): Promise<Store
   return value;
 }
 
-/** One claim that asks has the key, and others wait for it. */
+/** Makes a holder and waiters, which all ask for a value. */
 async function askers(scene: Scene): Promise<[holder: Participant, waiters: Participant[]]> {
   const holder = await scene.holder(ASKING);
   const waiters = [];
@@ -36,11 +36,11 @@ async function askers(scene: Scene): Promise<[holder: Participant, waiters: Part
   return [holder, waiters];
 }
 
-/** The value that a hold stores under its key, and what it does to claims that ask for one. */
+/** The value that a hold stores under its key, and how it answers claims that ask for a value. */
 export const values: readonly Law[] = needing('values', [
   law('what keys remember can be listed by the beginning of their names', async (scene) => {
     const { key, clients } = scene;
-    if (!clients[1].values?.keys) return; // an engine may leave it out
+    if (!clients[1].values?.keys) return; // `keys` is optional
     const lists = async (keys: readonly string[], what: string, prefix = key): Promise<void> =>
       assert.deepEqual(await listOf(clients[1].values!.keys!(prefix)), keys, what);
     await lists([], 'before');

@@ -5,7 +5,7 @@ import type { Scene } from '../scene.ts';
 
 const RACES = 20;
 
-/** As soon as a watch is armed, it is notified of every admission. An attempt would find what the notification says. */
+/** An armed watch is notified of every admission. An attempt finds the grant that the notification brings. */
 const ofWaiters: readonly Law[] = [
   ...courses([], {
     'a release wakes the next in line':
@@ -30,7 +30,7 @@ const ofWaiters: readonly Law[] = [
   law('an admission that races the arming is notified, or found by the attempt that follows', async (scene) => {
     for (let race = 0; race < RACES; race++) {
       const [holder, waiter] = [await scene.holder(), await scene.waiter()];
-      // In turn the release races the arming of the watch, and then the attempt after it.
+      // In every second race the release races the arming of the watch, otherwise the attempt after it.
       const early = race % 2 === 1;
       const [armed] = await Promise.all([scene.watch(waiter), early && holder.leaves()]);
       await using watching = armed;
@@ -76,7 +76,7 @@ const ofObservers: readonly Law[] = [
     await holder.leaves();
     await using later = await observe(scene);
     await other.leaves();
-    await scene.soon(later.notified, 'an observer is notified'); // the others were notified before this, if at all
+    await scene.soon(later.notified, 'an observer is notified'); // if the others were notified, it was before this
     assert.equal(stays.times, 1, 'notified once');
     assert.equal(leaves.times, 0, 'not notified after it has left');
   }),
@@ -95,7 +95,7 @@ async function observe(scene: Scene) {
 export const wakeUps: readonly Law[] = [
   ...needing('wake-ups', ofWaiters),
   law('an admission between the attempt and the watch reaches the waiter', ['buffered'], async (scene) => {
-    await using _ = await scene.watch(scene.participant()); // it is open from now on
+    await using _ = await scene.watch(scene.participant()); // opens the client's channel of wake-ups
     for (let race = 0; race < RACES; race++) {
       const [holder, waiter] = [await scene.holder(), scene.participant()];
       const sent = scene.clock.now();

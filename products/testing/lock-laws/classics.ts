@@ -8,7 +8,7 @@ import { leavingNothing } from './outcomes.ts';
 const PERMITS = 3;
 const ACCOUNTS = 4;
 
-/** Callers, of two processes in turn, that all call at once. */
+/** Makes `count` calls at once, from two processes in turn. */
 async function crowd(
   scene: Scene,
   count: number,
@@ -20,7 +20,7 @@ async function crowd(
   return processes;
 }
 
-/** What locks are for: work that reads shared data, waits, and writes it. */
+/** What locks protect: work that reads shared data, waits, and then writes the data. */
 export const classics: readonly Law[] = leavingNothing([
   counter(10),
   counter(100),
@@ -52,7 +52,7 @@ export const classics: readonly Law[] = leavingNothing([
       return i % 6 === 0 ? lock.write.run(write) : lock.read.run(read);
     });
     assert.equal(left, 5);
-    // One leaves only after the other was in.
+    // The outer reader ends after the inner one: both must read together.
     const [one, other] = processes.map((locks) => locks.rwLock(scene.key).read);
     await one!.run(() => other!.run(read));
   }),

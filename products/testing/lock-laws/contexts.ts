@@ -14,11 +14,11 @@ import { type Law, law } from '../case.ts';
 import { meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';
 
-/** What an application keeps for each of its requests. */
+/** The data that an application keeps for each request. */
 const request = new AsyncLocalStorage<string>();
 const here = (): string | undefined => request.getStore();
 
-/** Callers of a process share timers, connections and queues, and still never run in another caller's async context. */
+/** Callers of a process share timers, connections and queues, but never run in another caller's async context. */
 export const contexts: readonly Law[] = [
   law(
     'a loss is told in the context of the caller that has the lease, where no other’s hold can be entered',
@@ -34,7 +34,7 @@ export const contexts: readonly Law[] = [
           signal.addEventListener('abort', () => resolve({ context: here(), stranger: hot.tryAcquire() }));
         });
       });
-      // This lease is lost first. Its handler sets the timer that all leases share.
+      // Caller a loses this lease first. That sets the timer that all leases share, which must not bring a's context to b.
       const inside = () => asking('a', locks, `${scene.key}/first`, { ...short, notice: scene.ttl * 0.6 });
       await request.run('a', () =>
         hot.run(async (lease) => {
@@ -61,7 +61,7 @@ export const contexts: readonly Law[] = [
       const turn = async (): Promise<void> => {
         const lease = await asking(name, locks, scene.key, { ttl: scene.ttl });
         assert.equal(here(), name, 'the context in which an acquire goes on');
-        if (name === 'a') await scene.pass(scene.ttl / 2); // a renewal
+        if (name === 'a') await scene.pass(scene.ttl / 2); // time for a renewal
         await lease.release();
         assert.equal(here(), name, 'the context in which a release goes on');
       };
@@ -79,7 +79,7 @@ export const contexts: readonly Law[] = [
 const asking = (name: string, locks: Locks, key: string, options: LockOptions): Promise<AnyLease> =>
   request.run(name, () => locks.mutex(key).acquire({ ...options, label: name }));
 
-/** Notes each call to a client, and each call that the client makes. */
+/** Calls `note` for each call to a client, and for each wake-up that the client sends. */
 function noting(client: Backend, note: (what: string) => void): Backend {
   const noted = <A extends unknown[], T>(what: string, call: (...args: A) => T) => {
     return (...args: A): T => {

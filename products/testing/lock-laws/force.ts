@@ -5,10 +5,10 @@ import { meanwhile } from '../limited.ts';
 import { arrived, toldOfLoss } from './outcomes.ts';
 
 const reason = 'conformance';
-/** A process that holds for so long listens for an eviction, ms. */
+/** After a hold of this time, ms, a process listens for an eviction. */
 const AGE_MS = 1_500;
 
-/** A forced release is an explicit act. It tells the evicted holder, and fences it. */
+/** A forced release is an explicit act. The evicted holder is notified, and the next token is higher. */
 const evicting: readonly Law[] = [
   law(
     'a forced release lets the next in with a higher token, and the robbed holder is told',
@@ -43,11 +43,11 @@ const evicting: readonly Law[] = [
     'an evicted holder is told long before its next renewal, and by whom and why where there are hints',
     ['hold watch'],
     async (scene) => {
-      // The next renewal is due after a third of it: later than what comes at once may be late.
+      // The next renewal is due after a third of this ttl, which is more than `patience`: only a notification is in time.
       const ttl = Math.min(scene.patience * 8, scene.clients[0].traits.ttl.max);
       const [here, there] = await scene.processes({ ttl, label: 'night shift' });
       const words: string[] = [];
-      // The first is evicted just after its grant, and the others when the process has had time to listen.
+      // The first hold is evicted just after its grant, the others when the process has had time to listen.
       for (const age of [0, AGE_MS, AGE_MS]) {
         const lease = await here.mutex(scene.key).acquire();
         await scene.pass(age);
@@ -56,7 +56,7 @@ const evicting: readonly Law[] = [
         await told;
         words.push(lease.signal.reason.message);
       }
-      // It is advice: the holder does not wait for a hint that is slow, as under the load of a test.
+      // The reason is only a hint. The holder does not wait for it, so on a busy machine it may come too late.
       const why = `"${reason}" (by night shift)`;
       const isToldWhy = words.some((message) => message.includes(why));
       assert.ok(isToldWhy || !scene.clients[0].hints, `the evicted holder was told: ${words}`);
@@ -75,7 +75,7 @@ const evicting: readonly Law[] = [
     };
     const force = () => there.forceRelease(scene.key, { reason: `it hangs\u001b[m${'!'.repeat(900)}` });
     let words = '';
-    // It is advice: the holder does not wait for a hint that is slow, as under the load of a test.
+    // The reason is only a hint. The holder does not wait for it, so on a busy machine it may come too late.
     for (let attempts = 0; attempts < 4 && !words.includes(why); attempts++) words = await toldAfter(force);
     assert.ok(words.includes(why), `the evicted holder was told: ${words}`);
     const evict = async () => scene.clients[1].evict!(scene.key, (await scene.entries())[0]!.token);

@@ -9,7 +9,7 @@ import { fails } from './outcomes.ts';
 const key = 'k';
 type Call = (locks: Locks) => unknown;
 
-/** JavaScript callers may pass this; the types would refuse it. */
+/** Passes a value that the types refuse, as JavaScript callers can. */
 const bad = <T>(value: unknown): T => value as T;
 
 const each = (values: readonly unknown[], row: (value: unknown) => [string, Call]): Record<string, Call> =>

@@ -4,7 +4,7 @@ import { type Law, law, needing } from '../case.ts';
 import { meanwhile } from '../limited.ts';
 import { fails, isTaken, leavingNothing, toldOfLoss } from './outcomes.ts';
 
-/** Laws of leases that end, where they do. */
+/** Laws for engines whose leases expire. */
 const ending: readonly Law[] = [
   law('without renewal a hold ends: told once, before the deadline, and then free for others', async (scene) => {
     const [here, there] = await scene.mutexes({ ttl: scene.ttl });
@@ -90,7 +90,7 @@ export const leases: readonly Law[] = leavingNothing([
     const ttl = scene.ttl * 3;
     const lease = await here.acquire();
     const waiting = meanwhile(there.acquire({ ttl, renew: false }));
-    await scene.pass(ttl * 0.3); // shortly before it gives the next sign of life
+    await scene.pass(ttl * 0.3); // shortly before the waiter's next attempt
     const released = scene.clock.now();
     await lease.release();
     const next = await scene.soon(waiting, 'the next lease');
@@ -132,7 +132,7 @@ export const leases: readonly Law[] = leavingNothing([
       const cap = scene.ttl * 4;
       const [here, there] = await scene.mutexes({ ttl: scene.ttl, adaptive: { cap } });
       let remaining = 0;
-      // A lesson that takes the engine longer than a second is given up, so on a busy machine one may be lost.
+      // The hint about a long hold is given up after a second. A busy machine may lose one, so it gets three tries.
       for (let lesson = 0; lesson < 3 && remaining <= scene.ttl; lesson++) {
         const slow = await here.acquire();
         await scene.expired();
@@ -141,7 +141,7 @@ export const leases: readonly Law[] = leavingNothing([
         remaining = await there.run((next) => next.remaining);
       }
       assert.ok(remaining > scene.ttl && remaining <= cap, `remaining ${remaining} of a longer lease`);
-      // Their work is so short that even the average falls below the ttl.
+      // These runs are so short that even the average hold is shorter than the ttl.
       for (let run = 0; run < 20; run++) await here.run(() => {});
       const last = await there.acquire();
       assert.ok(last.remaining <= scene.ttl, `remaining ${last.remaining}: quick work needs no long lease`);

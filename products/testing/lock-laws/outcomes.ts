@@ -7,7 +7,7 @@ import type { Scene } from '../scene.ts';
 
 /**
  * Gives the error with which `work` must fail.
- * @param code a function where only the failure shows which code is right
+ * @param code a function if the right code is known only after the failure
  */
 export async function fails(
   work: () => unknown,
@@ -25,17 +25,17 @@ export async function fails(
   return assert.fail(`${what} must fail with ${due()}, and did not`);
 }
 
-/** Another caller of this lock gets nothing. */
+/** Checks that another caller of this lock gets nothing. */
 export const isTaken = async (lock: { tryAcquire(): Promise<unknown> }, why: string): Promise<void> =>
   assert.equal(await lock.tryAcquire(), null, why);
 
-/** Releases that nobody waits for (`awaitRelease: false`, a linger) have arrived. */
+/** Waits for releases in the background (`awaitRelease: false`, or a linger). */
 export async function arrived(scene: Scene): Promise<void> {
   const { awaitRelease = true, handOff } = scene.subject.options ?? {};
   if (!awaitRelease || (typeof handOff === 'object' && handOff.linger)) await scene.isFree();
 }
 
-/** Laws after whose course the key must be free. */
+/** After each of these laws the key must be free. */
 export const leavingNothing = (laws: readonly Law[]): Law[] =>
   laws.map(({ check, ...law }) => ({
     ...law,
@@ -45,11 +45,11 @@ export const leavingNothing = (laws: readonly Law[]): Law[] =>
     },
   }));
 
-/** What a process was told about a key so far. */
+/** The answers that a process got about a key so far. */
 export interface Listening {
   readonly locks: Locks;
   refusals(): number;
-  /** The outcome of a wait that ends now: a timeout where the engine said no at last, and not where it has said nothing yet or failed. */
+  /** The right code if a wait ends now: `LOCK_TIMEOUT` if the last call was answered, `LOCK_UNAVAILABLE` if it failed or none was answered. */
   code(): LockErrorCode;
 }
 
@@ -75,7 +75,7 @@ export async function listening(scene: Scene, key: string = scene.key): Promise<
 
 /**
  * Waits for the loss signal and checks that it comes once.
- * @returns whether it came before the lease was over, by the order of two timers: a process that stood still keeps that order
+ * @returns whether it came before the end of the lease: two timers fire in their order, even after the process stood still
  */
 export async function toldOfLoss(scene: Scene, lease: Lease): Promise<boolean> {
   let told = 0;

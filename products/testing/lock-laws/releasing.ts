@@ -109,7 +109,7 @@ export const releasing: readonly Law[] = leavingNothing([
       assert.equal(closed, 0, 'the backend must stay open while others use it');
       assert.equal(taken.held, false, 'what the closed Locks held must be released');
       await scene.isFree(`${scene.key}/first`);
-      await scene.expired(); // a connection that ends would end the hold by now, as would a renewal that fails
+      await scene.expired(); // by now the hold is lost if its connection was closed, or if renewals failed
       held.assertHeld();
       await isTaken(theirs, 'the other Locks must hold the key still');
       assert.equal(await held.release(), true);
@@ -133,7 +133,7 @@ export const releasing: readonly Law[] = leavingNothing([
     const { locks: here, code } = await listening(scene, keys[1]);
     const taken = await (await scene.locks()).mutex(keys[1]!).acquire();
     const all = here.all(keys);
-    // Long enough for two answers. One that comes after the wait, while the first key is given back, would be taken for the reason.
+    // Long enough for two answers. If the first answer came only after the wait, while `all` gives back its first key, `code` would be wrong.
     await fails(() => all.acquire({ wait: scene.tolerance * 4 }), code, 'a key is taken');
     await scene.isFree(keys[0]);
     await isTaken(all, 'one of them is taken');

@@ -4,28 +4,28 @@ import { type Law, law } from '../case.ts';
 import type { Scene } from '../scene.ts';
 
 const CALLERS = 5;
-/** Where no queue is kept: several times as long as anybody may wait. */
+/** The time of a run without a queue: several times as long as anybody may wait. */
 const LASTS_MS = 1_500;
-/** Where a queue is kept: so many turns of each client are seen, unless that takes longer than this time. */
+/** A run with a queue lasts for so many turns of each client, or for this time. */
 const TURNS_EACH = 5;
 const MAX_TURNS_MS = 12_000;
-/** While a client waits, each other client has one turn before it; one that it began before; and one, while a claim is on its way to the queue. */
+/** While a client waits, each other client may have three turns: one that has begun, one ahead in the queue, one while a claim comes there. */
 const MAX_TURNS = 3;
-/** Where a claim comes to the queue by a race of writes: others have so many turns more before it wins one. */
+/** If claims join the queue by a race of writes, others may have so many more turns before a claim wins a race. */
 const RACES = 16;
-/** What a client waits at most beside the tenures of all. */
+/** How long a client may wait, in addition to one tenure of each client. */
 const SLACK_MS = 250;
-/** How long a hold may pass from hand to hand inside a client: the default of `handOff.within`. */
+/** How long a hold may pass from caller to caller inside a client: the default of `handOff.within`. */
 const HAND_OFF_MS = 10;
 
-/** One time that a client had the key. ms of a clock that all clients share. */
+/** One hold of a client. Times are ms of a clock that all clients share. */
 interface Served {
   readonly client: number;
   readonly begin: number;
   readonly end: number;
 }
 
-/** Every caller is served, however busy others are: in turn where the engine keeps a queue, and soon where it does not. */
+/** Every caller is served, however busy others are: in turn if the engine keeps a queue, otherwise soon. */
 export const starvation: readonly Law[] = [2, 4].map((clients) =>
   law(`nobody starves among ${clients} clients that ask without pause`, ['turns'], async (scene) => {
     await (scene.clients[0].traits.fair ? inTurn(scene, clients) : soon(scene, clients));
@@ -33,7 +33,7 @@ export const starvation: readonly Law[] = [2, 4].map((clients) =>
   }),
 );
 
-/** However slow the engine and the machine are: the turns count, and not the time. */
+/** Counts turns and not time, because the engine or the machine may be slow. */
 async function inTurn(scene: Scene, clients: number): Promise<void> {
   const races = scene.clients[0].traits.joinsByRace ? RACES : 0;
   const enough = TURNS_EACH * clients + races;
@@ -47,13 +47,13 @@ async function inTurn(scene: Scene, clients: number): Promise<void> {
       assert.ok(others <= most, `others had ${others} turns while client ${client + 1} waited; ${most} is the most`);
     }
   }
-  // Where there are only two, their turns alternate, however long one lasts.
+  // The turns of two clients alternate in any case. So the length of a turn has a limit, too.
   const longest = mostOf(turns.map(({ begin, end }) => end - begin));
   const limit = longestWait(served, 1, from, to).bound + races * timeBetween(turns) + scene.tolerance;
   assert.ok(longest <= limit, `a turn lasted ${Math.round(longest)} ms; ${Math.round(limit)} ms is the most`);
 }
 
-/** The holds of one client that no other client had the key between, of all clients in order. */
+/** The turns in order. A turn is all holds of one client between holds of other clients. */
 function turnsOf(served: readonly Served[]): Served[] {
   const turns: Served[] = [];
   for (const hold of inOrder(served)) {
@@ -66,7 +66,7 @@ function turnsOf(served: readonly Served[]): Served[] {
 
 const inOrder = (served: readonly Served[]): Served[] => served.toSorted((a, b) => a.begin - b.begin);
 
-/** How long it takes to give the key from one client to the next: the median, ms. */
+/** The median time between the end of a turn and the next turn, ms. */
 function timeBetween(turns: readonly Served[]): number {
   const times = turns.slice(1).map(({ begin }, at) => Math.max(0, begin - turns[at]!.end));
   return times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
@@ -75,7 +75,7 @@ function timeBetween(turns: readonly Served[]): number {
 async function soon(scene: Scene, clients: number): Promise<void> {
   const { served, from, to } = await ask(scene, clients, LASTS_MS);
   const { client, waited, bound } = longestWait(served, clients, from, to);
-  // Twice: on a busy machine the client that waits is late itself, as well as the one that is served. A client that starves waits to the end.
+  // Twice: on a busy machine the client that waits and the one that is served may both be late. A client that starves waits to the end.
   const most = bound + 2 * scene.tolerance;
   assert.ok(
     waited <= most,
@@ -84,8 +84,8 @@ async function soon(scene: Scene, clients: number): Promise<void> {
 }
 
 /**
- * The longest wait of clients that asked without pause for one key between two times, ms, and how long any may have waited: 250 ms and
- * a tenure for each client; and as long as nobody at all was served: then the machine stood still, or the engine.
+ * The longest wait of clients that asked for one key without pause, ms, and its bound: 250 ms, one tenure of each client, and the
+ * longest time in which nobody was served, because then the machine or the engine stood still.
  * @example longestWait([{ client: 0, begin: 0, end: 1 }, { client: 1, begin: 9, end: 10 }], 2, 0, 10).waited === 9;
  */
 export function longestWait(served: readonly Served[], clients: number, from: number, to: number) {
@@ -116,7 +116,7 @@ function longestGap(all: readonly Served[], from: number, to: number): number {
   return Math.max(longest, to - last);
 }
 
-/** Clients whose callers ask again and again. @param enough ends it early */
+/** Callers of several clients ask again and again. @param enough ends the run early */
 async function ask(
   scene: Scene,
   clients: number,
@@ -124,7 +124,7 @@ async function ask(
   enough: (served: readonly Served[]) => boolean = () => false,
 ): Promise<{ served: Served[]; from: number; to: number }> {
   const all = await Promise.all(Array.from({ length: clients }, () => scene.locks({ spin: {} })));
-  for (const locks of all) await locks.mutex(scene.key).run(() => {}); // a client that still connects is no waiter yet
+  for (const locks of all) await locks.mutex(scene.key).run(() => {}); // connects: the time for this is no wait
   const served: Served[] = [];
   const from = scene.clock.now();
   let to = from + within;

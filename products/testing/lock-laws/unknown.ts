@@ -7,11 +7,11 @@ import { limited, meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';
 import { fails, toldOfLoss } from './outcomes.ts';
 
-/** How long a call may take on an engine that never answers, and how long closing may take. */
+/** The longest time of a call, and of closing, if the engine never answers. */
 const MAX_SILENCE_MS = 12_000;
 const LOST = new Error('the connection broke');
 
-/** Calls whose outcome the library never learns. What breaks is the way to the engine, so any engine will do. */
+/** Calls whose outcome the library does not learn. Only the way to the engine breaks, so every engine can be tested. */
 export const unknown: readonly Law[] = [
   law('a grant whose reply is lost is found again, and held once', async (scene) => {
     const locks = await broken(scene, 'attempt', 'reply', 1);
@@ -89,7 +89,7 @@ export const unknown: readonly Law[] = [
   ),
 ];
 
-/** Locks of a client whose first calls fail: they do not reach the engine, or their answers do not come back. */
+/** Locks over a client whose first `times` calls fail: the call (`request`) or its answer (`reply`) is lost. */
 async function broken(
   scene: Scene,
   name: 'attempt' | 'renew' | 'release',

@@ -35,10 +35,10 @@ export const waiting: readonly Law[] = leavingNothing([
     const wait = scene.tolerance / 2;
     const began = scene.clock.now();
     const over = fails(() => locks.mutex(scene.key).acquire({ wait }), code, 'a wait for a taken key');
-    // The end of the wait and this limit are timers of one process. They fire in their order, also after it stood still.
+    // The end of the wait and this limit are timers of one process. They fire in their order, even if the process stood still.
     await limited(over, wait + scene.tolerance, `a wait of ${wait} ms is not over in time`, scene.clock);
     const waited = scene.clock.now() - began;
-    // A timer counts whole milliseconds, and may fire a part of one too early.
+    // A timer counts whole milliseconds, and may fire up to 1 ms too early.
     assert.ok(waited >= wait - 1, `waited ${waited} ms instead of ${wait}`);
     await lease.release();
   }),
@@ -79,7 +79,7 @@ export const waiting: readonly Law[] = leavingNothing([
       return outcome;
     }),
   ),
-  // The engine may not have answered in so short a time. That is no refusal.
+  // If the engine has not answered in so short a time, the error is LOCK_UNAVAILABLE.
   law('a time limit that races the grant gives either a lease or an error, and leaves nothing behind', (scene) =>
     races(scene, ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE'], (wait, turn) => wait({ wait: turn + 1 })),
   ),
@@ -100,7 +100,7 @@ export const waiting: readonly Law[] = leavingNothing([
 
 type Wait = (options: { wait?: number; signal?: AbortSignal }) => Promise<void>;
 
-/** The holder leaves at about the moment when the waiter gives up, a little earlier or later each time. */
+/** The holder releases a little before or after the waiter gives up, each time at another moment. */
 async function races(
   scene: Scene,
   codes: readonly string[],

@@ -4,13 +4,13 @@ import type { LinkFault } from '../events.ts';
 /** `up`: to the server. `down`: back from it. */
 export type Direction = 'up' | 'down';
 
-/** What happens to bytes for a while. */
+/** A fault that delays bytes for a while. */
 export type Slowdown =
   | { readonly kind: 'delayed'; readonly ms: number }
   | { readonly kind: 'stalled'; readonly direction: Direction | 'both' }
   | { readonly kind: 'dripped'; readonly ms: number };
 
-/** What happens once, to the next request or its reply. It ends the connection. */
+/** A fault that happens once, to the next request or its reply, and ends the connection. */
 export type Cut =
   | { readonly kind: 'cut before the request' | 'cut before the reply' | 'cut after the reply' }
   | { readonly kind: 'halved'; readonly direction: Direction };
@@ -19,11 +19,11 @@ export type Cut =
 export interface LinkState {
   slowdown?: Slowdown;
   nextCut?: Cut;
-  /** How often they hit bytes. */
+  /** How often the faults hit bytes. */
   hits: number;
 }
 
-/** @param choice at least 0, below 1 */
+/** @param choice from 0 to below 1, decides the details */
 export function slowdownOf(kind: LinkFault, choice: number, ttl: number): Slowdown | undefined {
   if (kind === 'delayed') return { kind, ms: 5 + choice * ttl * 0.4 };
   if (kind === 'dripped') return { kind, ms: 1 };
@@ -31,7 +31,7 @@ export function slowdownOf(kind: LinkFault, choice: number, ttl: number): Slowdo
   return undefined;
 }
 
-/** @param choice at least 0, below 1 */
+/** @param choice from 0 to below 1, decides the details */
 export function cutOf(kind: LinkFault, choice: number): Cut | undefined {
   if (kind === 'halved') return { kind, direction: choice < 0.5 ? 'up' : 'down' };
   if (kind === 'cut before the request' || kind === 'cut before the reply' || kind === 'cut after the reply')
@@ -41,11 +41,11 @@ export function cutOf(kind: LinkFault, choice: number): Cut | undefined {
 
 interface Piece {
   readonly bytes: Buffer;
-  /** When the bytes go on, in ms of `performance.now`; Infinity: when the slowdown ends. */
+  /** When to send the bytes on, ms of `performance.now`; Infinity: when the slowdown ends. */
   readonly due: number;
 }
 
-/** How many pieces a drip makes: more would only take longer. */
+/** The number of pieces in which `dripped` sends bytes: more would only take longer. */
 const DROPS = 24;
 
 /** One direction of one connection. Bytes may come late, but never out of order: TCP keeps the order. */
@@ -86,13 +86,13 @@ export class Flow {
     this.#arm();
   }
 
-  /** No more bytes come. */
+  /** Call this when no more bytes come. */
   end(): void {
     this.#ended = true;
     if (this.#queue.length === 0) this.#to.end();
   }
 
-  /** Sends all kept bytes, because the slowdown is over. */
+  /** Sends all bytes that wait, because the slowdown is over. */
   flush(): void {
     while (this.#queue.length > 0) this.#write(this.#queue.shift()!.bytes);
     this.#finish();

@@ -5,13 +5,13 @@ import { cutOf, Flow, type LinkState, slowdownOf } from './flow.ts';
 
 const HOST = '127.0.0.1';
 
-/** Leads all connections of one process: it has a port for each server. */
+/** The proxy for all connections of one process. It has a port for each server. */
 export class FaultyProxy implements AsyncDisposable {
   readonly #state: LinkState = { hits: 0 };
   readonly #listeners = new Map<string, Promise<Server>>();
   readonly #links = new Set<Link>();
 
-  /** The port on this machine that leads to a server. */
+  /** Gives the port on this machine that leads to a server. */
   async port(host: string, port: number): Promise<number> {
     const target = `${host}:${port}`;
     let listener = this.#listeners.get(target);
@@ -62,8 +62,7 @@ export class FaultyProxy implements AsyncDisposable {
 }
 
 /**
- * One connection through the proxy. It knows no protocol: what the client sends is a request, and what the server sends is a
- * reply.
+ * One connection through the proxy. It knows no protocol: all bytes of the client count as requests, all of the server as replies.
  */
 class Link {
   readonly #client: Socket;
@@ -71,7 +70,7 @@ class Link {
   readonly #state: LinkState;
   readonly #up: Flow;
   readonly #down: Flow;
-  /** What happens to the reply of the request that has passed. */
+  /** What to do with the next reply: drop it, send it and end, or send half of it. */
   #reply: 'drop' | 'last' | 'halve' | undefined;
 
   constructor(client: Socket, server: Socket, state: LinkState, ended: () => void) {
@@ -116,7 +115,7 @@ class Link {
     }
   }
 
-  /** A reply shows that the request was done. */
+  /** If a reply comes, the server has done the request. */
   #answer(bytes: Buffer): void {
     if (this.#reply === undefined) this.#down.take(bytes);
     else if (this.#reply === 'drop') this.cut();
@@ -135,7 +134,7 @@ class Link {
 
 const half = (bytes: Buffer): Buffer => bytes.subarray(0, Math.floor(bytes.length / 2));
 
-/** Ties both ends of a proxied connection: the reset of one resets the other. @param over called when both are closed */
+/** If one side of a proxied connection fails, resets the other side. @param over called when both sides are closed */
 export function pair(client: Socket, server: Socket, over: () => void): void {
   for (const [socket, other] of [
     [client, server],
@@ -148,7 +147,7 @@ export function pair(client: Socket, server: Socket, over: () => void): void {
   }
 }
 
-/** libuv refuses to reset a socket that is shutting down, and Node then never closes it. */
+/** libuv refuses to reset a socket that is shutting down, and Node then never closes the socket. */
 export function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

@@ -23,7 +23,7 @@ export interface ActorContext {
   held: number;
 }
 
-/** The longest wait of an operation. It is longer than any fault. */
+/** The longest wait of an operation: longer than any fault. */
 const MAX_WAIT_MS = 20_000;
 /** Time between two observations of a holder. */
 const OBSERVATION_INTERVAL_MS = 40;
@@ -36,7 +36,7 @@ export class Actor {
   readonly #busy: boolean;
   #operations = 0;
 
-  /** @param busy the caller takes as many holds as the engine can give, and does not pause between its operations */
+  /** @param busy whether the caller makes its operations without pauses, and nearly all its holds are very short */
   constructor(context: ActorContext, testLocks: readonly TestLock[], number: number, busy: boolean) {
     this.#context = context;
     this.#testLocks = testLocks;
@@ -107,7 +107,7 @@ export class Actor {
       if (observer) {
         if (exclusive) await report.ask({ claim: op });
         const until = report.now() + this.#holdTime(longPart);
-        if (random() < 0.05) await lease.extend(ttl * 1.5).catch(() => {}); // the next observation sees the outcome
+        if (random() < 0.05) await lease.extend(ttl * 1.5).catch(() => {}); // the next observation shows the outcome
         while (observer.observe() && report.now() < until && !ended.aborted)
           await sleep(Math.max(0, Math.min(OBSERVATION_INTERVAL_MS, until - report.now())));
         // Careless code writes without a last check. The register must refuse that write.
@@ -134,5 +134,5 @@ export class Actor {
   }
 }
 
-/** The reason leaves out our own message, which names the key. So the same trouble always gives the same text. */
+/** Prefers the message of the cause: our own message names the key, so the same trouble would give many texts. */
 const reasonOf = ({ cause, message }: LockError): string => (cause instanceof Error ? cause.message : message);

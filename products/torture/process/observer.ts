@@ -1,10 +1,10 @@
 import type { LockOptions } from '../../../src/core/index.ts';
 import type { FromWorker, ProcessEvent, Question } from '../events.ts';
 
-/** What an actor needs of a hold. Our leases have it; an adapter can add it to another library. */
+/** What an actor needs of a lease. Leases of holdfast have it; another library needs an adapter. */
 export interface LibraryLease {
   readonly held: boolean;
-  /** ms; Infinity if no time ends the hold. */
+  /** How long the hold is still good, ms; Infinity if no time ends it. */
   readonly remaining: number;
   readonly signal: AbortSignal;
   readonly token?: bigint;
@@ -17,7 +17,7 @@ export interface LibraryLock {
   tryAcquire(options: { readonly ttl: number; readonly renew: boolean }): Promise<LibraryLease | null>;
 }
 
-/** The locks of a process: ours, or those of another library. */
+/** The locks of a process, of holdfast or of another library. */
 export interface LockLibrary {
   mutex(key: string): LibraryLock;
   rwLock(key: string): { readonly read: LibraryLock; readonly write: LibraryLock };
@@ -25,14 +25,14 @@ export interface LockLibrary {
   close(): Promise<void>;
 }
 
-/** If the referee is gone, this process ends at once, too. */
+/** Sends nothing if the referee is gone, because then this process ends, too. */
 export function send(message: FromWorker): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
 /**
- * What a process reports to the referee, and asks it. Events wait until the end of a turn of the loop, so that one message carries several
- * of them.
+ * Reports of a process to the referee, and its questions. Events wait until the end of a turn of the loop, so that one message can
+ * carry several of them.
  */
 export class Report {
   readonly #origin: bigint;
@@ -40,7 +40,7 @@ export class Report {
   readonly #questions = new Map<number, (value: number) => void>();
   #last = 0;
 
-  /** @param origin the start by `process.hrtime`, ns: the same in all processes of the machine */
+  /** @param origin the start of the run by `process.hrtime`, ns: a clock that all processes of the machine share */
   constructor(origin: bigint) {
     this.#origin = origin;
   }
@@ -53,8 +53,8 @@ export class Report {
   add(event: ProcessEvent, at: number = this.now()): void {
     if (this.#events.length === 0) setImmediate(() => this.flush());
     this.#events.push({ ...event, at });
-    // Another process may hold the lock next, and this one may be killed before the end of the turn. The referee would then think that it
-    // had held the lock until its death.
+    // Sent at once: if this process is killed before the end of the turn, and another one holds the lock by then, the referee would think
+    // that both held it.
     if (event.what === 'left' || event.what === 'lost') this.flush();
   }
 
@@ -94,12 +94,12 @@ export class HoldObserver implements Disposable {
     this.#op = op;
     this.#lease = lease;
     this.#report = report;
-    // A loss is reported at once, not at the next observation. Otherwise the judge would think that a process which was
-    // stopped in between still believed in its hold.
+    // A loss is reported at once, not at the next observation. If the process were stopped in between, the judge would think
+    // that it still believed in its hold.
     lease.signal.addEventListener('abort', this.#lost);
   }
 
-  /** @returns undefined if the grant came too late, and the hold is over already */
+  /** @returns undefined if the grant came so late that the hold is over already */
   static begin(op: string, lease: LibraryLease, report: Report): HoldObserver | undefined {
     const before = report.now();
     const { held, remaining } = lease;
@@ -114,8 +114,8 @@ export class HoldObserver implements Disposable {
 
   /**
    * Reports whether the lock is held now.
-   * @param last it is the last observation, before the release
-   * @returns whether it is held
+   * @param last whether this is the last observation, before the release
+   * @returns whether the lock is held
    */
   observe(last = false): boolean {
     if (this.#over) return false;

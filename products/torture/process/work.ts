@@ -4,11 +4,11 @@ import { MIN_DELAY_MS, type Task, type TestLock, type ToWorker } from '../events
 import { Actor, type ActorContext } from './actor.ts';
 import { type LockLibrary, Report, send } from './observer.ts';
 
-/** Callers in one process: they share its local queue and hand over to each other. */
+/** The number of callers in one process. They share its local queue and hand over to each other. */
 const ACTORS = 4;
-/** A key is slow if this part of its holds is long. */
+/** A key is slow if at least this part of its holds is long. */
 const SLOW_PART = 0.2;
-/** How long the loop of a starved process is blocked before anything else may run. */
+/** How long the loop of a starved process is blocked between two short breaks. */
 const PIECE_MS = 400;
 
 interface Running {
@@ -25,7 +25,7 @@ export function work(open: (task: Task) => Promise<LockLibrary>): void {
   let report: Report | undefined;
   let running: Promise<Running> | undefined;
   let stopped: readonly number[] = [];
-  // The referee handles ^C of the terminal.
+  // Only the referee handles ^C of the terminal.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
   process.on('disconnect', () => {
     for (const pid of stopped) wake(pid);
@@ -57,15 +57,15 @@ async function begin(task: Task, report: Report, open: (task: Task) => Promise<L
   const context: ActorContext = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
   const ended = new AbortController();
   watchTimers(report);
-  // Two processes want each busy key: one of them goes on while a fault has stopped the other outside of its hold.
+  // Two processes want each busy key: if a fault stops one of them while it does not hold the key, the other goes on.
   const busyKey = (by: number, number: number): number => Math.floor(by / 2) * busy + number - ACTORS;
-  // One actor takes the slow keys, or all would wait there. The others mostly take the first of the quick keys.
+  // Only one actor takes the slow keys; otherwise all would wait for them. The others mostly take the first quick key.
   const slow = testLocks.filter(({ longPart }) => longPart >= SLOW_PART);
   const brisk = testLocks.filter(({ busy }) => busy);
   const quick = testLocks.filter(({ longPart, busy }) => longPart < SLOW_PART && !busy);
   const wanted = (number: number): readonly TestLock[] => (number === 0 ? slow : [quick[0]!, ...quick]);
   const actors = Array.from({ length: ACTORS + busy }, (_, number) => {
-    // Faults hit actors that hold for long; the busy ones add many short holds.
+    // Faults hit actors that hold for long. Busy actors add many short holds.
     const isBusy = number >= ACTORS;
     return new Actor(context, isBusy ? [brisk[busyKey(by, number) % brisk.length]!] : wanted(number), number, isBusy);
   });
@@ -114,11 +114,11 @@ function wake(pid: number): void {
   try {
     process.kill(pid, 'SIGCONT');
   } catch {
-    // The process is gone, too.
+    // That process is gone, too.
   }
 }
 
-/** Gives the port on this machine that leads to a server. */
+/** Gives the port on this machine whose proxy leads to the server. */
 type Route = (host: string, port: number) => Promise<number>;
 
 interface Target {
@@ -128,15 +128,15 @@ interface Target {
 }
 
 /**
- * Leads every TCP connection of this process through a port on this machine, for every opener: a driver, HTTP/2, TLS. It works
- * below TLS, so the server's certificates still match. It also reaches servers that only other servers name, as in a Redis
- * Cluster, where a changed URL would not help.
+ * Leads every TCP connection of this process through a proxy on this machine, no matter what opens it: a driver, HTTP/2, TLS.
+ * The proxy works below TLS, so the server's certificates still match. A changed URL would not be enough: in a Redis Cluster,
+ * servers name other servers.
  */
 function routeAll(route: Route): void {
   const ports = new Map<string, number>();
   const { connect } = Socket.prototype as { connect: (...args: unknown[]) => Socket };
   const connectThrough = function (this: Socket & { connecting: boolean }, ...args: unknown[]): Socket {
-    // Node itself passes a list: the options, and the callback.
+    // Node itself passes one array: the options and the callback.
     const [first, then] = (Array.isArray(args[0]) ? args[0] : args) as [Target, (() => void) | null | undefined];
     const given: Target = typeof first === 'number' ? { port: first } : first;
     if (given.port === undefined || given.path !== undefined) return connect.apply(this, args);

@@ -7,7 +7,7 @@ import type { RunRecord } from './run-record.ts';
 
 export interface CrewPlan extends Job {
   readonly processes: number;
-  /** The program of a process. Default: ours. */
+  /** The program of a process. Default: that of holdfast. */
   readonly worker?: URL | undefined;
   readonly command?: readonly string[] | undefined;
   readonly network?: Network | undefined;
@@ -15,7 +15,7 @@ export interface CrewPlan extends Job {
 
 const WORKER = new URL('../process/worker.ts', import.meta.url);
 
-/** The processes, with their restarts and connections. */
+/** All processes of a run, with their restarts and connections. */
 export class Crew {
   readonly members: Member[] = [];
   readonly proxies: readonly FaultyProxy[];
@@ -57,7 +57,7 @@ export class Crew {
     await member.start(task);
   }
 
-  /** @returns how many locks it held at the start */
+  /** @returns how many locks the process held at the beginning */
   async block(by: number, ms: number, pieces: boolean, signal: AbortSignal): Promise<number> {
     const held = new Promise<number>((resolve) => {
       this.#blockReplies.set(by, resolve);
@@ -67,7 +67,7 @@ export class Crew {
     return held;
   }
 
-  /** Informs the processes which others are stopped: if this process dies, they continue those. */
+  /** Tells the processes which others are stopped. If this process dies, they continue the stopped ones. */
   announceStopped(): void {
     const stopped = this.members.flatMap(({ state, pid }) => (state === 'stopped' && pid ? [pid] : []));
     for (const member of this.members) if (member.state === 'working') member.send({ stopped });
@@ -103,18 +103,18 @@ export class Crew {
   }
 }
 
-/** The resource that the locks guard. It has a word per key, and two answers to each write: by the token, and without it. */
+/** The resource that the locks guard. It checks tokens, and also counts the writes that a resource without this check would wrongly take. */
 class Register {
-  /** The highest token of each key, and the operation that wrote first with it. */
+  /** By key: the highest token of a first write, and its operation. */
   readonly #marks = new Map<string, { token: bigint | undefined; op: string }>();
-  /** Late writes: another holder had followed. A resource without a token check takes them. */
+  /** Last writes that came after the first write of a later holder. */
   stale = 0;
-  /** How many of these the token check refused. */
+  /** How many of the stale writes the token check refused. */
   refused = 0;
 
   /**
-   * A holder's first write: from now on the register refuses older holders. Without tokens it accepts everything.
-   * @returns whether no earlier token was higher
+   * A holder's first write. From then on the register refuses older tokens. It accepts a write without a token.
+   * @returns whether the write is accepted
    */
   claim(history: History, op: string): boolean {
     const operation = history.operations.get(op);

@@ -5,7 +5,7 @@ import type { Fault } from '../schedule.ts';
 import type { Crew } from './crew.ts';
 import type { RunRecord } from './run-record.ts';
 
-/** Time between two checks whether a fault has hit, or could hit. */
+/** Time between two checks whether a fault has hit something, or could hit a hold. */
 const CHECK_INTERVAL_MS = 10;
 /** How long to wait until a process holds a lock that a fault can hit. */
 const MAX_HOLDING_MS = 1_000;
@@ -32,7 +32,7 @@ export class FaultInjector {
   /** Holders that stood still past the end of their leases. */
   overslept = 0;
 
-  /** @param signal ends the faults under way: stopped processes continue */
+  /** @param signal ends all active faults: stopped processes continue */
   constructor(crew: Crew, record: RunRecord, ttl: number, signal: AbortSignal) {
     this.#crew = crew;
     this.#record = record;
@@ -40,7 +40,7 @@ export class FaultInjector {
     this.#signal = signal;
   }
 
-  /** Skips the fault if each process that it may hit has another one, or the network has. */
+  /** Applies a fault. Skips it if each process that it may hit, or the network, has another fault. */
   async inject(fault: Fault): Promise<void> {
     const { candidates, kind } = fault;
     const isFree = (by: number): boolean => !this.#disturbed.has(by) && this.#crew.members[by]?.state === 'working';
@@ -59,7 +59,7 @@ export class FaultInjector {
     }
   }
 
-  /** Gives the function that applies the fault and returns whether it hit something; undefined if the fault is not allowed now. At least half of the processes always work. */
+  /** Gives a function that applies the fault and returns whether it hit something. Undefined if fewer than half of the processes would still work. */
   #strikeOf(fault: Fault, by: number): (() => Promise<boolean>) | undefined {
     const { kind, lasts, choice } = fault;
     if (isLinkFault(kind)) return () => this.#onLinks(fault, by, kind);
@@ -96,7 +96,7 @@ export class FaultInjector {
     await this.#crew.members[by]!.kill();
     this.#record.add({ what: 'killed', by }, at);
     await delay(lasts, this.#signal);
-    // The engine may be away, so this may take several attempts.
+    // If the engine cannot be reached, a start fails, and the next attempt follows.
     while (!this.#signal.aborted) {
       const started = await this.#crew.begin(by).then(
         () => true,
@@ -133,7 +133,7 @@ export class FaultInjector {
     return held > 0;
   }
 
-  /** Waits for a while until the process holds an exclusive lock, because a fault hits more then. */
+  /** Waits for up to `MAX_HOLDING_MS` until the process holds an exclusive lock, so that the fault hits a holder. */
   async #waitForHold(by: number): Promise<void> {
     const { history } = this.#record;
     for (let passed = 0; passed < MAX_HOLDING_MS; passed += CHECK_INTERVAL_MS) {

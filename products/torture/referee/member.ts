@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { withConnectLimit } from '../../../src/connect/engine.ts';
 import type { FromWorker, Task, ToWorker } from '../events.ts';
 
-/** How long a process may take to start, and to end. */
+/** How long a process may take to start, or to end. */
 const MAX_START_MS = 60_000;
 const MAX_END_MS = 10_000;
 
@@ -12,7 +12,7 @@ export type State = 'starting' | 'working' | 'stopped' | 'gone';
 /** One process, from its start to its end. */
 export class Member {
   readonly #child: ChildProcess;
-  /** How it ended, as soon as its last message has come. */
+  /** How the process ended. Resolves after the last message of the process. */
   readonly exited: Promise<string>;
   #stderr = '';
   #endsOnPurpose = false;
@@ -21,7 +21,7 @@ export class Member {
   /**
    * @param program the command that runs `file`
    * @param onMessage gets its messages
-   * @param onCrash called if it ends by itself
+   * @param onCrash called if the process ends by itself
    */
   constructor(
     [execPath, ...args]: readonly string[],
@@ -37,7 +37,7 @@ export class Member {
     this.#child.stderr?.on('data', (text) => {
       this.#stderr = (this.#stderr + text).slice(-2_000);
     });
-    this.#child.on('error', () => {}); // a message to a process that is gone; its exit is reported
+    this.#child.on('error', () => {}); // a message to a process that is gone: its exit is reported elsewhere
     this.#child.on('message', onMessage);
     const received = once(this.#child, 'disconnect'); // after its last message
     this.exited = Promise.all([once(this.#child, 'exit'), received]).then(([[code, signal]]) => {
@@ -52,7 +52,7 @@ export class Member {
     return this.#child.pid;
   }
 
-  /** Sends the task, and waits until the process works. @throws what the process failed with */
+  /** Sends the task, and waits until the process works. @throws the error of the process */
   async start(task: Task): Promise<void> {
     const ready = new Promise<void>((resolve, reject) => {
       this.#child.on('message', (message: FromWorker) => {
@@ -87,7 +87,7 @@ export class Member {
     await this.exited;
   }
 
-  /** Asks the process to release its locks and to end; kills it if it does not. */
+  /** Asks the process to release its locks and to end; kills it after `MAX_END_MS`. */
   async end(): Promise<void> {
     if (this.state === 'gone') return;
     this.#endsOnPurpose = true;

@@ -3,9 +3,9 @@ import { History } from '../history.ts';
 import { type Judgement, judge } from '../judge.ts';
 import type { Conditions, Totals, Violation } from '../verdict.ts';
 
-/** How much history is judged again and again: longer than any fault. */
+/** How much of the history stays in memory and is judged again: longer than any fault. */
 const MEMORY_MS = 30_000;
-/** How many violations are kept; the rest are only counted. Also how many kinds of trouble with the engine. */
+/** How many violations, and how many kinds of trouble with the engine, are kept. Further violations are only counted. */
 const MAX_VIOLATIONS = 50;
 
 /** The record of a run: its events, its totals and the promises that it broke. */
@@ -16,7 +16,7 @@ export class RunRecord {
   readonly violations: Violation[] = [];
   /** How many violations of each kind there are. */
   readonly broken: { [kind in Violation['broken']]?: number } = {};
-  /** Why the engine could not be asked, and how often. */
+  /** Why the engine could not be asked, and how often for each reason. */
   readonly troubles = new Map<string, number>();
   readonly #known = new Set<string>();
   readonly #conditions: Conditions;
@@ -43,7 +43,7 @@ export class RunRecord {
     this.history.apply({ ...event, at });
   }
 
-  /** A fault is active from now on. @returns what ends it; `effective`: it hit something */
+  /** A disturbance begins. @returns the function that ends it; `effective`: it hit something */
   disturb(kind: Disturbance, by?: number): (effective: boolean) => void {
     const id = this.#disturbances++;
     this.add({ what: 'disturbed', id, kind, ...(by !== undefined && { by }) });
@@ -72,7 +72,7 @@ export class RunRecord {
 
   #addViolation(violation: Violation): void {
     const { broken, key, ops, at } = violation;
-    // A violation that lasts is reported once, when it is first seen. Missing wake-ups are reported once, too.
+    // Later judgements find a violation again. It is reported once; missing wake-ups are reported once in a run.
     const id =
       broken === 'wake-ups' ? broken : [broken, key, ...(ops.length > 0 ? ops.toSorted() : [Math.floor(at)])].join();
     if (this.#known.has(id)) return;

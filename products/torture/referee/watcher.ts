@@ -10,17 +10,17 @@ import type { RunRecord } from './run-record.ts';
 const PROBE_MS = LATENESS_INTERVAL_MS;
 /** Time between two looks at this process itself. */
 const TICK_MS = 100;
-/** After so long an engine, or a machine, is slow. */
+/** The engine is slow if an answer takes longer than this; the machine, if a timer is late by `STALL_MS`. */
 const SLOW_MS = 800;
 const STALL_MS = 400;
-/** Time between two looks at what is left. */
+/** Time between two looks at the claims that are left. */
 const LOOK_INTERVAL_MS = 250;
-/** How much longer than its lease a hold may last, if it was not renewed yet, or the engine has to sweep. */
+/** How much longer than its lease a hold may stay, because the engine may remove it only with its next sweep. */
 const MORE_MS = 5_000;
 
 /**
- * Checks whether the engine answers on a connection without faults. If not, the judge blames nobody for waiting.
- * @param patience after so many ms without an answer the server is gone for good, which aborts `gone`
+ * Checks whether the engine answers on a connection without faults. While it does not, the judge counts no wait as a violation.
+ * @param patience after so many ms without an answer, `gone` is aborted
  */
 export async function watchEngine(
   locks: Locks,
@@ -40,7 +40,7 @@ export async function watchEngine(
     const asked = performance.now();
     if (await answers(locks, key)) answered = performance.now();
     else slow();
-    // A look asks the engine twice.
+    // `answers` asks the engine twice.
     record.add({ what: 'late', ms: Math.max(0, (performance.now() - asked) / 2 - roundTrip) });
     clearTimeout(late);
     end?.(false);
@@ -59,7 +59,7 @@ async function answers(locks: Locks, key: string): Promise<boolean> {
   }
 }
 
-/** Checks whether the machine lets this process run. If not, the judge blames nobody for waiting. */
+/** Checks whether the machine lets this process run. While it does not, the judge counts no wait as a violation. */
 export async function watchMachine(record: RunRecord, signal: AbortSignal): Promise<void> {
   for (let last = performance.now(); !signal.aborted; last = performance.now()) {
     await delay(TICK_MS, signal);
@@ -69,7 +69,7 @@ export async function watchMachine(record: RunRecord, signal: AbortSignal): Prom
   }
 }
 
-/** The first claim under the prefix of these locks; undefined also if the engine cannot list. */
+/** The first claim with this prefix; undefined if there is none, or if the engine cannot list. */
 export async function firstEntry(locks: Locks, prefix = ''): Promise<QueueEntry | undefined> {
   try {
     for await (const entry of locks.inspect(prefix)) return entry;
@@ -80,7 +80,7 @@ export async function firstEntry(locks: Locks, prefix = ''): Promise<QueueEntry 
 }
 
 /**
- * After the end of all processes: waits until their leases and places are over, and then releases what is still there.
+ * Called after all processes have ended. Waits until their leases and places are over, and then releases the holds that are left.
  * @returns the holds that outlasted their leases
  */
 export async function clearKeys(locks: Locks, prefix: string, ttl: number): Promise<QueueEntry[]> {

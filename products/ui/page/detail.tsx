@@ -74,7 +74,7 @@ const STATES = {
   poisoned: 'memoPoisoned',
 } as const satisfies Record<Memo['state'], Word>;
 
-/** The state of a memo: never what it keeps. */
+/** The state of a memo, never its value. */
 export function Remembered({ memo: { state, attempts, token, since, left } }: { memo: Memo }) {
   return (
     <p class="memo">
@@ -121,7 +121,7 @@ function People({
   );
 }
 
-/** The line of the key that is open: who holds it, and who waits in which order. */
+/** The details of the open key: its holders, and its waiters in their order. */
 export function Detail() {
   const now = snapshot.value;
   const { key, lines } = query.value;
@@ -178,7 +178,7 @@ function wordOf({ what, end }: Event): Word {
   return end === 'evicted' ? 'evictedFrom' : end === 'lost' ? 'lostBy' : (end ?? 'ended');
 }
 
-/** Shows each name in a sentence as a name. */
+/** The sentence of an event, with each label shown as a name. */
 function Sentence({ event }: { event: Event }) {
   const parts = t(wordOf(event), { to: '\0to\0', from: '\0from\0' }).split('\0');
   return (
@@ -237,7 +237,7 @@ export function Losses() {
   );
 }
 
-/** All recent changes: those of a busy key push each other out within seconds. */
+/** All recent changes. Changes of a busy key push out all others within seconds. */
 export function Events() {
   const now = snapshot.value;
   if (!now || now.look.age === null) return null;

@@ -5,11 +5,11 @@ import { visible } from '../../../src/core/contract/visible.ts';
 import { helping, release, releasing, t } from './state.ts';
 import { Name } from './text.tsx';
 
-/** The outcome of the last release, and whether one is under way. */
+/** The outcome of the last release, and whether a release is going on. */
 const outcome = signal<{ readonly text: string; readonly bad: boolean } | undefined>();
 const underWay = signal(false);
 
-/** A dialog takes the keyboard while it is open, and then gives it back. */
+/** A dialog takes the focus of the keyboard while it is open, and then gives the focus back. */
 function Window({
   label,
   closed: onClose,

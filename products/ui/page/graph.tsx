@@ -42,7 +42,7 @@ function Drawing({ graph }: { graph: Graph }) {
   const stuck = graph.edges.filter((edge) => edge.stuck).map(({ from }) => places.get(from)!.x);
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (stuck.length > 0) frame.current!.scrollLeft = leastOf(stuck) - BOX.width; // a ring may stand far to the right
+    if (stuck.length > 0) frame.current!.scrollLeft = leastOf(stuck) - BOX.width; // a deadlock may be far to the right
   }, [stuck.length > 0]);
   return (
     <div class="picture" ref={frame}>
@@ -109,7 +109,7 @@ function Circle({ deadlock: { steps, claims, victim } }: { deadlock: Deadlock })
   );
 }
 
-/** The deadlocks: only a person ends them, or a lease that expires. */
+/** The deadlocks. Only an eviction by a user or the expiry of a lease ends a deadlock. */
 export function Deadlocks() {
   const deadlocks = snapshot.value?.deadlocks ?? [];
   if (deadlocks.length === 0) return null;

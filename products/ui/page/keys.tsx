@@ -10,11 +10,11 @@ const SHOWN: readonly (readonly [Show, Word])[] = [
   ['contested', 'onlyContested'],
   ['held', 'onlyHeld'],
 ];
-/** How many groups are shown until somebody asks for all. */
+/** How many groups are shown until the user asks for all. */
 const SHOWN_GROUPS = 12;
 const allGroups = signal(false);
 
-/** The prefixes on the way, `order:` and `order:42:`, each a link back. */
+/** The shorter prefixes, such as `order:` and `order:42:`. Each is a link back. */
 const steps = (prefix: string): string[] =>
   [...prefix.matchAll(/[:/]/g)].map(({ index }) => prefix.slice(0, index + 1)).filter((step) => step !== prefix);
 
@@ -131,7 +131,7 @@ function One({ row }: { row: Row }) {
     <tr
       class={`${open ? 'open' : ''} ${here ? 'here' : ''} ${waiting > 0 ? 'contested' : ''}`}
       onClick={(event) => {
-        // A user who selects text to copy it does not mean to open the row.
+        // A click that ends a selection of text must not open the row.
         if ((event.target as Element).closest('a') || getSelection()?.toString()) return;
         show({ key: open ? undefined : key });
       }}

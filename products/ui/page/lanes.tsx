@@ -17,11 +17,11 @@ import {
 } from './state.ts';
 import { Name } from './text.tsx';
 
-/** The width in the units of the picture, which is stretched to its place. */
+/** The width of the picture in its own units. The page stretches the picture. */
 const WIDTH = 1_000;
 const COLOURS = '#4e86c6 #d08a3c #5aa37c #a77bc0 #bf9f32 #4ba3ad #b9738f #7f8aa3 #8fa83f #8d6e56'.split(' ');
 
-/** Holders get colours in the order in which they appear, and keep them. */
+/** Colours by label. Holders get colours in the order in which they appear, and keep them. */
 const colours = new Map<string, string>();
 function colourOf(label: string): string {
   if (!colours.has(label)) {
@@ -31,7 +31,7 @@ function colourOf(label: string): string {
   return colours.get(label)!;
 }
 
-/** The row of each hold. Overlapping holds, as of readers, stand below each other. */
+/** The row of each hold. Overlapping holds, such as those of readers, have different rows. */
 function rowsOf(spans: readonly Span[], most: number): { readonly span: Span; readonly row: number }[] {
   const ends: number[] = [];
   return [...spans]
@@ -131,7 +131,7 @@ function One({ lane }: { lane: Lane }) {
   );
 }
 
-/** The time lines of chosen keys: who held each key when, where it changed hands, and where it was lost. */
+/** The time lines of chosen keys: the holders of each key, the hand-overs and the losses. */
 export function Lanes() {
   const lanes = snapshot.value?.lanes.filter(({ key }) => query.value.lines.includes(key)) ?? [];
   if (lanes.length === 0) return null;

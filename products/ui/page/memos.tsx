@@ -4,9 +4,9 @@ import { Remembered } from './detail.tsx';
 import { forget, going, memosIn, query, snapshot, t } from './state.ts';
 import { Name } from './text.tsx';
 
-/** What was listed last; undefined while the list is closed: it is a question for each memo. */
+/** The last list; undefined while it is closed. It is not repeated, because each memo costs a request. */
 const listed = signal<MemoList | { readonly error: string } | undefined>();
-/** The memo whose button was pressed once. */
+/** The key whose button was pressed once: a second press forgets. */
 const sure = signal<string | undefined>();
 
 async function list(): Promise<void> {
@@ -24,7 +24,7 @@ async function press(key: string): Promise<void> {
   else await list();
 }
 
-/** The memos that the engine remembers something of, but not what they keep. */
+/** The list of memos, without their values. */
 export function Memos() {
   const now = snapshot.value;
   if (!now || now.look.age === null) return null;

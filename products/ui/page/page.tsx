@@ -40,7 +40,7 @@ function move(by: 1 | -1): void {
   }
 }
 
-/** Leaves the open key first, and then the search. */
+/** Closes the open key if there is one, otherwise clears the search. */
 function leave(): void {
   if (query.value.key !== undefined) show({ key: undefined });
   else if (query.value.q !== '') show({ q: '' });
@@ -65,7 +65,7 @@ const ACTS: Readonly<Record<string, () => void>> = {
 
 function hearKeyboard(): void {
   document.addEventListener('keydown', (event) => {
-    // An open dialog has the keyboard, and closes itself by Escape.
+    // An open dialog gets all keys, and closes itself on Escape.
     if (event.metaKey || event.ctrlKey || event.altKey || releasing.value || helping.value) return;
     if (event.key === 'Escape') return leave();
     const act = ACTS[event.key];

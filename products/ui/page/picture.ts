@@ -3,12 +3,12 @@ import type { Graph } from '../wire.ts';
 
 /** Sizes of the picture, in CSS pixels. */
 export const BOX = { width: 190, height: 28 };
-/** From a column to the next: only arrows are between them. */
+/** The distance of the left sides of two columns. Only arrows are between columns. */
 const STEP = 260;
-/** Between what stands in one column. */
+/** The gap between two slots of one column. */
 const GAP = 14;
 const MARGIN = 12;
-/** How far an arrow back swings out to the side, and the distance of two such arrows below the nodes. */
+/** How far an arrow back curves out to the side. `APART`: the distance between two such arrows below the nodes. */
 const SWING = 45;
 const APART = 10;
 
@@ -22,7 +22,7 @@ export interface Picture {
   readonly height: number;
   /** The upper left corner of each node, by its id. */
   readonly places: ReadonlyMap<string, Point>;
-  /** The way of each edge, in their order, and whether it leads back: then it closes a cycle. */
+  /** The path of each edge, in the order of the edges. `back`: the edge leads back and closes a cycle. */
   readonly ways: readonly { readonly path: string; readonly back: boolean }[];
 }
 
@@ -30,14 +30,14 @@ export interface Picture {
 interface Slot {
   readonly column: number;
   readonly height: number;
-  /** What leads here from the column on the left. */
+  /** The slots in the column on the left that lead to this slot. */
   readonly before: Slot[];
   y: number;
 }
 
 /**
- * A node stands left of what it waits for. An edge keeps to the space between the columns, has a place of its own in each column that it
- * skips, and leads back below all nodes: if it ran through a node, it would accuse one that has nothing to do with it.
+ * Draws each node left of the nodes that it waits for. An edge never runs through a node, because the node would seem to be part of the
+ * wait: an edge curves only between columns, has its own slot in each column that it crosses, and leads back below all nodes.
  */
 export function pictureOf({ nodes, edges }: Pick<Graph, 'nodes' | 'edges'>): Picture {
   const layers = nodes.map(({ layer }) => layer);
@@ -73,7 +73,7 @@ export function pictureOf({ nodes, edges }: Pick<Graph, 'nodes' | 'edges'>): Pic
     height: below + MARGIN,
   };
 
-  /** From side to side, straight through each column on the way. */
+  /** A path to the right, straight through each column on the way. */
   function pathOf([from, ...rest]: Slot[]): string {
     let [x, y] = [xOf(from!) + BOX.width, from!.y];
     let path = `M${x} ${y}`;
@@ -86,14 +86,14 @@ export function pictureOf({ nodes, edges }: Pick<Graph, 'nodes' | 'edges'>): Pic
     return path;
   }
 
-  /** Out to the right, below all nodes to the left, and in from there, as all arrows do. */
+  /** A path from the right side of a node, below all nodes, to the left side of the target, as all arrows end. */
   function pathBack(from: Slot, to: Slot, depth: number): string {
     const [right, left] = [xOf(from) + BOX.width, xOf(to)];
     return `M${right} ${from.y}C${right + SWING} ${from.y} ${right + SWING} ${depth} ${right} ${depth}L${left} ${depth}C${left - SWING} ${depth} ${left - SWING} ${to.y} ${left} ${to.y}`;
   }
 }
 
-/** Places a column below each other, each near what leads to it. @returns its lower end */
+/** Places the slots of a column below each other, in the order of those that lead to them. @returns the lower end */
 function placed(column: readonly Slot[]): number {
   const wanted = (slot: Slot): number =>
     slot.before.length === 0

@@ -1,13 +1,13 @@
 import { visible } from '../../../src/core/contract/visible.ts';
 
 /**
- * Makes a word that a POSIX shell takes as it is: in single quotes no character has a meaning. Characters that must
- * not be shown (`visible`) are made by `printf`, of octal bytes; newlines at the very end, which a shell drops there, stand apart.
+ * Quotes a text as one word of a POSIX shell. In single quotes no character has a special meaning. If the text has characters that
+ * must not be shown (`visible`), `printf` makes them from octal bytes. `$(…)` drops newlines at the end, so they are added after it.
  */
 export function shellWord(text: string): string {
   if (visible(text) === text) return `'${text.replaceAll("'", `'\\''`)}'`;
   const [body = '', ends = ''] = text.split(/(\n+)$/);
-  // A quoted newline is the one invisible character that no terminal takes for a command.
+  // A quoted newline is the only invisible character that is safe to paste into a terminal.
   return `"$(printf '${[...body].map(octal).join('')}')"${ends && `'${ends}'`}`;
 }
 
@@ -16,5 +16,5 @@ function octal(character: string): string {
   return [...new TextEncoder().encode(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 
-/** Gives the key as the last argument of a command, where a key that begins with a dash is no option, either. */
+/** The key as the last argument of a command. With `--`, a key that begins with a dash is not read as an option. */
 export const lastArgument = (key: string): string => `${key.startsWith('-') ? '-- ' : ''}${shellWord(key)}`;

@@ -7,7 +7,7 @@ import { CHINESE } from './words/zh.ts';
 
 const ofBrowser = preferredLanguage(navigator.languages);
 
-/** The reader's choice; it is part of the address. */
+/** The language that the reader chose; it is part of the address. */
 export const chosen = signal<Language | undefined>();
 export const language = computed<Language>(() => chosen.value ?? ofBrowser);
 
@@ -24,13 +24,13 @@ export const time = (ms: number): string => duration(ms, language.value);
 /** The lengths of the time line, ms. */
 export const WINDOWS = [60_000, 300_000, 900_000, 3_600_000] as const;
 
-/** What this page shows, as in its address. */
+/** The view of this page, which its address contains. */
 export const query = signal<Query>(queryOf(new URLSearchParams()));
 
 /** What the server sent last, and when. */
 export const snapshot = signal<Snapshot | undefined>();
 const received = signal(0);
-/** The length of the time line. Default: the time that was watched, five minutes at most. */
+/** The chosen length of the time line, ms. Default: one minute, or five minutes when one minute was watched. */
 export const chosenSpan = signal<number | undefined>();
 export const span = computed<number>(() => {
   const watched = (snapshot.value?.watched ?? 0) + elapsed.value;
@@ -48,7 +48,7 @@ export const elapsed = computed(() => Math.max(0, tick.value - received.value));
 
 export const cursor = signal<string | undefined>();
 export const helping = signal(false);
-/** Losses up to this time are dismissed, ms since 1970 by the server's clock; it outlives the page. */
+/** Losses up to this time are dismissed, ms since 1970 by the server's clock. The browser stores it. */
 export const dismissed = signal(Number(localStorage.getItem('holdfast-dismissed') ?? 0));
 export function dismiss(until: number): void {
   dismissed.value = until;
@@ -73,7 +73,7 @@ function addressOf(view: Query): string {
   return text === '' ? location.pathname : `?${text}`;
 }
 
-/** Shows something else. Typing adds no step to the browser's history. */
+/** Changes the view. With `typed`, the browser's history gets no new step. */
 export function show(change: Partial<Query>, typed = false): void {
   query.value = { ...query.value, ...change };
   writeAddress(typed);
@@ -83,7 +83,7 @@ export function writeAddress(typed = false): void {
   history[typed ? 'replaceState' : 'pushState'](null, '', addressOf(query.value));
 }
 
-/** For a link that changes this page, and that a user can also open in another tab. */
+/** Attributes of a link that changes the view, and that a user can also open in another tab. */
 export const going = (change: Partial<Query>) => ({
   href: addressOf({ ...query.value, ...change }),
   onClick: (event: MouseEvent) => {
@@ -98,15 +98,15 @@ export const toggleLine = (key: string): readonly string[] => {
   return lines.includes(key) ? lines.filter((each) => each !== key) : [...lines, key].slice(-8);
 };
 
-/** A server that is silent for so long is gone: it sends something every ten seconds. ms. */
+/** A server that sends nothing for this time, ms, is gone: it sends something every ten seconds. */
 const MAX_SILENCE_MS = 25_000;
-/** Typing is over after so long without a key. ms. */
+/** Typing is over after this time without a key, ms. */
 const SETTLED_MS = 150;
 
 let source: EventSource | undefined;
 let asked = '';
 
-/** Opens the stream for this view, opens another one for another view, and closes it while the page is hidden. */
+/** Opens the event stream of the current view in place of an older one. While the page is hidden, no stream is open. */
 function listen(): void {
   const wanted = paramsOf(query.value).toString();
   if (document.hidden) {
@@ -145,7 +145,7 @@ export function follow(): void {
   setInterval(() => {
     if (document.hidden) return;
     if (performance.now() - received.value > MAX_SILENCE_MS) link.value = 'lost';
-    // A browser gives up for good on an answer that is no stream.
+    // If an answer is no stream, the browser does not try again by itself.
     if (source?.readyState === EventSource.CLOSED) listen();
   }, 2_000);
 }

@@ -2,7 +2,7 @@ import { visible } from '../../../src/core/contract/visible.ts';
 import type { Who } from '../wire.ts';
 import { elapsed, number, t, time } from './state.ts';
 
-/** Shows a name that somebody else chose, so that nothing in it changes the text around it. */
+/** Shows a foreign name so that its characters cannot change the text around it. */
 export const Name = ({ text, title }: { readonly text: string; readonly title?: string }) => (
   <bdi class="name" title={title ?? visible(text)}>
     {visible(text)}
@@ -23,7 +23,7 @@ export const For = ({ who }: { readonly who: Who }) => {
   );
 };
 
-/** The time until it expires, unless renewed. */
+/** The time until a claim expires if nobody renews it. */
 export const TimeLeft = ({ ms }: { readonly ms: number | null }) => {
   if (ms === null) return <span class="soft">{t('session')}</span>;
   const left = ms - elapsed.value;

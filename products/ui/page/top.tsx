@@ -4,7 +4,7 @@ import { chosen, elapsed, going, language, link, lookNow, number, snapshot, t, t
 import { Going, Name } from './text.tsx';
 import type { Word } from './words/en.ts';
 
-/** A view is old if it is older than a look, the pause before it, and this; ms. */
+/** A view is old if its age is more than the times of a look and a pause, and this time, ms. */
 const LATE_VIEW_MS = 3_000;
 
 function Pulse() {
@@ -71,7 +71,7 @@ function Band({ title, text, detail, bad }: { title: string; text?: string; deta
   );
 }
 
-/** What the reader must know before the rest of the page. */
+/** Problems that the reader must know before the rest of the page. */
 export function Trouble() {
   const now = snapshot.value;
   const gone = elapsed.value;

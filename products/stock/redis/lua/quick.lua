@@ -1,9 +1,9 @@
--- The common case of takes without a token, for speed: everything is as it should be, and there is nothing to give back. It
--- ends at the first take that is not so, and step.lua decides that one and the rest. Numbers go to HSET as they are: Redis
--- writes whole ones without loss.
+-- A fast path for the common case: new takes without a token that fit, while no reservation has run out. The script stops at
+-- the first take that is different, and step.lua decides this take and the rest. Numbers go to HSET unformatted, because
+-- Redis writes whole numbers without loss.
 --   KEYS  as step.lua
 --   ARGV  epoch, ttl in ms (0: sold at once), limit; for each take its id, buyer and units
---   ->    how many were done; with a ttl, that and the engine's ms
+--   ->    how many takes were done; with a ttl: this number and the engine's time in ms
 local call = redis.call
 local ttl, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
 local cell = call('HMGET', KEYS[1], 'free', 'sold', 'reserved', 'epoch', 'v')

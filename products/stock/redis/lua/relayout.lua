@@ -1,7 +1,7 @@
--- Writes or forgets a product's layout, if nobody else did so in the meantime.
+-- Writes or removes a product's layout, if no other process has changed the layout since the caller read it.
 --   KEYS  layout
---   ARGV  identity and version it must have (version 0: there is none); the layout, as JSON, or nothing to forget it
---   ->    1, or 0 where it is another one
+--   ARGV  identity and version that the stored layout must have (version 0: none is stored); the new layout as JSON, or '' to remove it
+--   ->    1; 0 if another layout is stored
 local known = redis.call('GET', KEYS[1])
 local identity, version = '', 0
 if known then

@@ -1,9 +1,9 @@
--- Changes nothing, by every command that a step changes something with: a right that is missing shows here, and not in the
--- middle of a step, which would leave half of it done.
+-- Runs every writing command of a step, but leaves no change. So a missing right shows here, and not in the middle of a step,
+-- which would be left half done.
 --   KEYS  as step.lua
 --   ->    1
 local call = redis.call
--- First those that take away, for what the others put there.
+-- The commands that remove come first, because they must clean up after the others.
 call('HDEL', KEYS[2], '')
 call('ZREM', KEYS[4], '')
 call('ZADD', KEYS[4], 'XX', 0, '')

@@ -1,9 +1,10 @@
--- One atomic step on one cell of a product: what products/stock/rule.ts decides, for Redis. First all that has run out comes back.
+-- One atomic step on one cell of a product: the rule of products/stock/rule.ts, for Redis. First, reservations that have run out come back.
 --   KEYS  cell (hash), requests (hash: id -> `request` of ../layout.ts), bought (hash: buyer -> units), due (zset: id by until)
 --   ARGV  the steps, a JSON array of `Step` of cell.ts
 --   ->    the replies, a JSON array, as text
 local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
--- Bounds the time that one step may take: what comes back, the rest with the next one, and what is added up. About two ms each (of a step that takes 5 ms at most).
+-- MOST: how many reservations one step gives back; the next step does the rest. PORTION: about how many requests one step adds up.
+-- Each takes about 2 ms of a step, which takes 5 ms at most.
 local MOST = 150
 local PORTION = 500
 local FIELDS = { 'v', 'epoch', 'free', 'reserved', 'sold', 'put', 'in', 'out', 'generation', 'seq', 'fence' }
@@ -57,7 +58,7 @@ local function give_back(id, entry, status)
   entry.status, entry.til = status, 0
   write(id, entry)
 end
--- The same for all that has run out, up to MOST, with a few commands for all of them.
+-- Gives back up to MOST reservations that have run out, with a few commands for all of them.
 local function give_back_due()
   local ids = redis.call('ZRANGEBYSCORE', DUE, '-inf', now, 'LIMIT', 0, MOST)
   if #ids == 0 then return end
@@ -92,13 +93,13 @@ local function give_back_due()
   add('reserved', -all)
   add('generation', #ids)
 end
--- As it is now: where more than MOST have run out, it may be one that has not come back yet.
+-- A request as it is now. If more than MOST reservations have run out, some have not come back yet, so this is done here.
 local function known_as(id)
   local entry = entry_of(id)
   if entry and entry.status == 'reserved' and entry.til <= now then give_back(id, entry, 'expired') end
   return entry
 end
--- Tokens are compared as text of digits: Lua's numbers end at 2^53.
+-- Tokens are compared as text of digits: Lua's numbers are exact only up to 2^53.
 local function fenced(token)
   if token == '' or token == cell.fence then return false end
   if #cell.fence > #token or (#cell.fence == #token and cell.fence > token) then return true end
@@ -238,7 +239,7 @@ function answer.open(step)
 end
 
 local steps = cjson.decode(ARGV[1])
--- Before anything is changed: a right that is missing must not leave a step half done.
+-- Runs the reads before any change, so that a missing right does not leave a step half done.
 for _, step in ipairs(steps) do
   if step.op == 'look' or step.op == 'tally' then redis.call('HGETALL', CELL) end
   if step.op == 'tally' then redis.call('HSCAN', REQUESTS, '0', 'COUNT', 1, 'MATCH', '') redis.call('HLEN', REQUESTS) end

@@ -1,9 +1,9 @@
-/** What the pages of holdfast share: the page of the command line, the lab and the example. */
+/** The languages of all pages of holdfast: the page of the command line, the lab and the example. */
 export type Language = 'en' | 'zh';
 
 export const TAGS: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-Hans' };
 
-/** The first language of a reader that the pages have. */
+/** The first of the reader's languages that the pages have; otherwise English. */
 export const preferredLanguage = (tags: readonly string[]): Language =>
   tags
     .find((tag) => /^(en|zh)\b/i.test(tag))
