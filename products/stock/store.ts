@@ -50,8 +50,8 @@ export type LayoutVersion = Pick<Layout, 'identity' | 'version'>;
 
 /**
  * What stock asks of an engine. Names come encoded: ASCII without blanks, braces or control characters. An `address` names one
- * product, even if others had the same name. No call takes long, however much a product keeps. A LockError is a definite
- * refusal; after any other error the outcome is unknown.
+ * product, even if others had the same name. No call takes long, however much a product keeps. A LockError of the
+ * store itself is a definite refusal. After any other error, and after the limit of `withTimeout`, the outcome is unknown.
  */
 export interface StockStore {
   /** The name of the engine, for messages. */
