@@ -28,7 +28,7 @@ export class SharedRun {
   #runner: Runner | undefined;
   /** The mark of the run that the callers wait for. A caller with another mark is refused at once. */
   #mark = NO_MARK;
-  /** The result that is due for a refresh, while it is valid. The first caller has found it: each later caller looks for itself. */
+  /** Gives the result that this run refreshes, while it is valid. The first caller has found it; each later caller looks for itself. */
   #old: () => StoredValue | undefined = NO_OLD_VALUE;
   /** Ends the claim when no caller is left, or the engine is silent for too long. */
   #claimEnd = new AbortController();

@@ -190,7 +190,7 @@ export class LocksHost implements Application {
     this.#settleBeforeEnd(owner, title);
   }
 
-  /** Makes Nest destroy the object after its work has settled, or is late. */
+  /** Makes Nest wait for the work of the object, for a limited time, before it destroys the object. */
   #settleBeforeEnd(owner: object, title: string): void {
     around(owner, 'onModuleDestroy', async (own) => {
       if (!(await this.work.stop(owner))) this.logger.warn(`${title} has not settled in time; going down goes on`);

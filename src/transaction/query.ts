@@ -11,7 +11,7 @@ export interface Dialect {
   readonly mark: (n: number) => string;
   /** How only one of several callers inserts a row. */
   readonly keep: {
-    /** The end of an INSERT that returns a row only if it inserted one. Empty: a second INSERT fails, and the transaction goes on. */
+    /** The end of an INSERT, by which it returns a row only if it made one. Empty: a second INSERT fails, but the transaction goes on. */
     readonly unlessThere: string;
     /** The end of a SELECT that reads what was committed last, even in a transaction with an older snapshot. */
     readonly latest: string;

@@ -51,7 +51,7 @@ export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readon
   const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin), local]));
   for (const entry of entries) {
     const id = idOf(entry);
-    // This process knows which of the holds around its claim are over by now.
+    // For a waiter of this process, its own origin is newer: it knows which of the holds around the waiter are over by now.
     const origin = (entry.held ? undefined : own.get(id)?.origin) ?? entry.origin;
     const claim = { ...entry, id, ...(origin && { origin }) };
     byKey.get(claim.key)?.push(claim) ?? byKey.set(claim.key, [claim]);

@@ -61,7 +61,7 @@ const storeOf = (client: DynamoLike, TableName: string): RegisterStore => ({
       TableName,
       Item: { id, text, version },
       ConditionExpression: isThere ? '#v = :v' : 'attribute_not_exists(#v)',
-      // An item of another program has no version, but it has an id.
+      // `attribute_not_exists` tests the id: an item of another program has no version.
       ExpressionAttributeNames: { '#v': isThere ? 'version' : 'id' },
       ...(isThere && { ExpressionAttributeValues: { ':v': ifVersion } }),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,

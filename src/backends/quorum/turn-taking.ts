@@ -20,9 +20,7 @@ const LONGER_PART = 0.05;
 const MAX_LONGER_MS = 5_000;
 /** After this wait, ms, a process spares the nodes: it looks at the hint less often, and first at one node only. */
 const LONG_WAIT_MS = 1_000;
-/**
- * The longest pause of the next holder between two attempts and some time for the answers, ms. It reads its hint this long before the expiry.
- */
+/** The next holder reads its hint this long before the hint expires, ms: its longest pause between two attempts, and time for the answers. */
 const MAX_PAUSE_MS = 800;
 /** How long, at most, a process behind the next holder does not look at the hint, ms. */
 const MAX_REST_MS = 2_000;

@@ -85,7 +85,7 @@ export const rawServer = (
   nodes: () => [{ command: (...args) => send(args) }],
 });
 
-/** The shortest time between two `QUIT`s, ms: there may be no new primary yet. */
+/** The shortest time between two `QUIT`s, ms: at the first one there may be no new primary yet. */
 const LEAVE_PAUSE_MS = 1_000;
 
 /**

@@ -53,7 +53,7 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
 
   constructor({ last, claims, out }: QueueDocument, sight: Sight, pace: Parameters<typeof placeTerms>[1]) {
     const counter = new TokenCounter(last);
-    // Each write of the queue also stores how long this process has seen the last sign of life of each claim.
+    // Each write of the queue also stores for how long this process has seen no new sign of life of each claim.
     super(
       counter,
       Array.from(claims, (claim) => ({ ...claim, watched: sight.watched(claim) })),

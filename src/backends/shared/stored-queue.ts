@@ -5,7 +5,7 @@ export interface StoredClaim extends Demand {
   readonly id: string;
   readonly label: string;
   token: bigint;
-  /** Whether the claim is admitted. Stored, because a hold lives longer than a claim that waits. */
+  /** Whether the claim is admitted. Stored, because it decides how long the claim lives: a hold lives longer. */
   held: boolean;
   /** How long the claim lives as a hold without a renewal, ms. */
   ttl: number;

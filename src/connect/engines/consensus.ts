@@ -38,7 +38,7 @@ export const zookeeperUrl: EngineUrl = {
       servers: endpoints(address, 2181).join(),
       auth: user === undefined ? undefined : { user, password: password ?? '' },
       tls: tlsOf(address),
-      // In a URL a number of ms is text, too.
+      // In a URL even a number of ms is text.
       sessionTimeout: /^\d+$/.test(timeout ?? '') ? Number(timeout) : (timeout as Duration | undefined),
       // As in other clients of ZooKeeper, all nodes are under the path of the URL.
       prefix: [path, params.get('prefix') ?? 'holdfast'].filter(Boolean).join('/'),

@@ -124,7 +124,7 @@ export interface Claim extends Handle, Demand {
    * engine allow it: a waiter that asks less often costs less.
    */
   readonly placeTtl?: number;
-  /** Which value under the key is as good as the lock. Core sets this only for an exclusive claim on an engine whose traits have `values`. */
+  /** Which value under the key answers the claim instead of a grant. Core sets this only for exclusive claims, on engines with the trait `values`. */
   readonly accepts?: ValueCondition;
   /** Text for people, followed by the origin of the claim (`origin.ts`). `inspect` gives it back unchanged. Well-formed text of up to 896 bytes. */
   readonly label: string;

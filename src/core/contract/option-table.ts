@@ -139,7 +139,7 @@ export type SharedOption<T extends Taker> = {
     : never;
 }[Name];
 
-/** Gives the names of the options of a lock that `taker` takes, too, for `namesOf`. */
+/** Gives the names in `SharedOption`, in the form that `namesOf` takes. */
 export const sharedWith = <T extends Taker>(taker: T): Record<SharedOption<T>, true> => {
   const names = ROWS.flatMap(([name, { takers }]) => (takers?.includes(taker) ? [[name, true] as const] : []));
   return Object.fromEntries(names) as Record<SharedOption<T>, true>;

@@ -90,7 +90,7 @@ export class Hold implements EnclosingHold {
     this.tenure = grant.tenure ?? { since: grant.since, passes: 0, contended: grant.contended === true };
     this.timing = new HoldTiming(grant, terms, keeper.engine.backend.traits.expires);
     this.watchAt = keeper.engine.backend.watchHold ? grant.since + WATCHED_AFTER_MS : Number.POSITIVE_INFINITY;
-    // The claim of a patient waiter lasts much longer than the lease, where the engine wakes waiters. A crash before the first renewal would
+    // Where the engine wakes waiters, the claim of a patient waiter lasts much longer than the lease. A crash before the first renewal would
     // keep the key for all that time, so the hold is renewed at once. Elsewhere the claim lasts as long as the lease.
     if (claim.placeTtl !== undefined && claim.ttl > this.timing.ttl) this.timing.renewAtOnce(grant.since);
     this.lost = grant.lost instanceof AbortSignal ? grant.lost : undefined;

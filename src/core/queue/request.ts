@@ -126,7 +126,7 @@ export class AcquireRequest implements Claimant, QueueMember {
   beginWait(): void {
     if (this.state !== 'new') return;
     this.state = 'waiting';
-    // Most calls name no wait and get the lock at once, and a timer for each would cost more than the rest. The first attempt has its own limit.
+    // A default wait gets its timer here: most calls get the lock at once, and a timer costs more than the rest. The first attempt has its own limit.
     if (this.terms.isDefaultWait) this.#limitWait();
     this.#endWaits = Array.from(this.#enclosing(), (hold) => hold.listeners.beginWait());
     if (this.detects !== undefined)

@@ -7,12 +7,12 @@ local function behind(first, tokenCount)
   return passed < 1 and '0001' or passed < tokenCount + 0 and $sole.tokenCount.format(passed) or tokenCount
 end
 
--- Gives the tokens for a new claim: the first, how many, and the last. They are the latest µs of the clock, as many as the claim
--- asks for, but only those after the last token given. So no token is ahead of the clock. And if the data of a key is lost, its
--- next token, which is the time, is above all earlier ones.
--- A token that a quorum proposes is given unchanged if it is above the last one; ahead of the clock, it is a single token. If the
--- last token is unknown, the proposal counts only if it is less than a second behind the clock. That lets servers whose clocks
--- differ agree on one number, while an older proposal may be below a forgotten token.
+-- Gives the tokens for a new claim: the first, how many, and the last. A token is a time of the clock, µs. The claim gets the
+-- latest ones, as many as it asks for, without those up to the last token given; but at least one. So if the data of a key is
+-- lost, its next token, which is the time, is above all earlier ones.
+-- A quorum may propose the first token. It is given unchanged if it is above the last one; ahead of the clock, it is given alone.
+-- If the last token is unknown, a proposal counts only if it is less than a second behind the clock: an older one may be below a
+-- forgotten token, while servers whose clocks differ a little can still agree on one number.
 local function tokens(last, asked)
   local tokenCount, first, proposed = asked:sub($asked.tokenCount), nil, nil
   if asked:byte($asked.minToken.at) ~= 45 then proposed = asked:sub($asked.minToken) end -- 45: a dash

@@ -18,8 +18,8 @@ local function queue_rule()
   if rule_of_queue then return rule_of_queue end
   -- The capacity while no holder names one: above all others.
   local UNLIMITED = 2147483648
-  -- PLACE_TTL_MS of the contract, µs. If the process of a waiter may listen at another node, and makes no attempt for so long, it
-  -- counts as dead. A grant that is sent to it expires by then, too, unless the process renews the hold.
+  -- PLACE_TTL_MS of the contract, µs. A waiter that may listen at another node counts as dead if it makes no attempt for so long.
+  -- A grant that is sent to it expires by then, too, unless its process renews the hold.
   local SILENCE_US = 6000000
   -- With more holders than this, a script does not count again.
   local MAX_RECOUNTED = 500
