@@ -91,7 +91,7 @@ describe.each(['file', 'redis'] as const)('on %s', (engine) => {
 
     test('watch follows what changes', async () => {
       await using watch = desk.start('watch', 'watched', '--every', '100ms', '--json');
-      await watch.prints('"standings":[]');
+      await watch.prints('"entries":[]');
       const [holder, waiter] = await line('watched');
       await watch.prints(new RegExp(`"held":true,[^}]*:${holder.child.pid} sh`));
       holder.child.stdin.end('\n');
@@ -199,7 +199,7 @@ test('who has read enough ends it, without a word', async () => {
   const line = '"$0" "$1" watch --json --every 100ms | head -n 1';
   await using shell = new Shell('sh', ['-c', line, process.execPath, MAIN], { env: desk.env });
   const { stdout, stderr } = await shell.end();
-  expect(stdout).toMatch(/^\{"at":\d+,"standings":\[\]\}\n$/);
+  expect(stdout).toMatch(/^\{"at":\d+,"entries":\[\]\}\n$/);
   expect(stderr).toBe('');
 });
 

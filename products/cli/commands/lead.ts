@@ -67,7 +67,7 @@ export const lead = command({
       trouble.over();
       code = await supervise(term, rest, { HOLDFAST_KEY: name, HOLDFAST_TOKEN: `${term.token}` }, plan);
       const again = !oneTerm && interruption.exitCode === undefined;
-      if (again && !term.signal.aborted) complain(`the command ended with ${code}; entry for election again`);
+      if (again && !term.signal.aborted) complain(`the command ended with ${code}; standing for election again`);
     };
     await leader.run((term) => interruption.during(() => work(term)), { signal: interruption.signal });
     return code ?? interruption.exitCode ?? EXIT.OK;
