@@ -190,15 +190,15 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'postgres',
-    'a grant was told that a rollback could take away',
-    scene('test/backends/postgres/open-transaction.test.ts', 'a forced release, a sweep and a note are committed too'),
+    'a grant was answered that a rollback could take away',
+    scene('test/backends/postgres/open-transaction.test.ts', 'a forced release, a sweep and a hint are committed too'),
   ),
   bug(
     'postgres',
-    'a token was told, and forgotten when the server was killed',
+    'a token was answered, and forgotten when the server was killed',
     scene(
       'test/backends/postgres/durable.test.ts',
-      '…a token that was told is never given again, though the server is killed',
+      '…a token that was answered is never given again, though the server is killed',
     ),
   ),
   bug(
