@@ -235,7 +235,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'arms a watch a little after it said so',
-    foundBy: 'an admission that races the arming is heard, or found by the attempt that follows',
+    foundBy: 'an admission that races the arming is notified, or found by the attempt that follows',
     plant: (sound, clock) => ({
       async watch(claim, wake, age) {
         const armed = new Promise<AsyncDisposable>((resolve) => {
