@@ -14,7 +14,7 @@ export interface TaskOptions extends OnceOptions {
 
 const OPTIONS = allOf(ONCE_OPTIONS, namesOf<Omit<TaskOptions, keyof OnceOptions>>({ onError: true }));
 
-/** The used parts of a job of `croner`, from version 10 on. */
+/** What holdfast uses of a job of `croner`, from version 10 on. */
 export interface CronerJob {
   readonly options: { readonly interval?: number };
   getOnce(): Date | null;

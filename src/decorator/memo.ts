@@ -78,7 +78,7 @@ function keyOfPlace(method: Method, name: string): KeyOfCall {
 const needsKey = (name: string, why: string): LockError => invalid(`@Memo on ${name} needs a key: ${why}`);
 
 /**
- * Of all calls with the same key, one runs the method, and all get its result, as with `locks.memo`. A call with other arguments
+ * One of all calls with the same key runs the method, and all get its result, as with `locks.memo`. A call with other arguments
  * under the same key is refused. Each caller gets its own copy of the kept value.
  * @throws LockError `LOCK_INVALID` when the class is made, for errors that show then
  * @example

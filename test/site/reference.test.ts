@@ -109,9 +109,9 @@ test('every error code has a comment that says when it is thrown', () => {
 test('a comment’s parameters, results and errors are on the page, and what is internal is not', () => {
   const main = text(all[0]!);
   expect(main).toContain('## createLocks');
-  expect(main).toContain('`defaults`: options of every lock made from it');
+  expect(main).toContain('`defaults`: options of every lock of these `Locks`');
   expect(main).toContain('Errors: `LOCK_INVALID`; `LOCK_UNSUPPORTED` on a Node.js that is too old');
-  expect(main).toMatch(/- `readonly ttl\?: Duration \| undefined`\n\n {2}Lease: how long .* Default 30 s/);
+  expect(main).toMatch(/- `readonly ttl\?: Duration \| undefined`\n\n {2}The lease: .* Default 30 s/);
   expect(main).not.toContain('@internal');
   expect(main).not.toContain('#private');
 });

@@ -45,7 +45,7 @@ interface Piece {
   readonly due: number;
 }
 
-/** The number of pieces in which `dripped` sends bytes: more would only take longer. */
+/** The number of pieces that `dripped` makes of a message: more would only take longer. */
 const DROPS = 24;
 
 /** One direction of one connection. Bytes may come late, but never out of order: TCP keeps the order. */

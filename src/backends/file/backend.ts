@@ -29,7 +29,7 @@ import { checkSqlite } from './statements.ts';
 import type { Durability } from './store.ts';
 import type { Message, PeerEvents } from './wake-ups.ts';
 
-/** How many holds one transaction renews. The transaction takes about 1 ms, in which no other process can use the file. */
+/** How many holds one transaction renews. The transaction takes about a millisecond, in which no other process can use the file. */
 const MAX_BATCH = 100;
 /** One attempt in this number also removes expired claims of keys that no caller asks for. */
 const ATTEMPTS_PER_SWEEP = 1_024;

@@ -145,10 +145,7 @@ export class RestartGuard {
     return areNew(this.#views().filter((each) => each !== undefined)) && !this.identity.restarted;
   }
 
-  /**
-   * Gives the latest view of each node; undefined for a node that was not read since this node's server began its
-   * current run.
-   */
+  /** Gives the latest view of each node; undefined for a node that was not read in the current run of this node's server. */
   #views(): (NodeView | undefined)[] {
     const isOfNow = (each: RestartGuard): boolean => each === this || each.#readAt >= this.identity.since;
     return this.#context.all.map((each) => (isOfNow(each) ? each.#view : undefined));

@@ -44,7 +44,7 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: MAX_DURATION_MS },
 };
 
-/** The most claims that one command attempts or releases. In long queues, where a claim costs most, so many block the server for 2 to 3 ms. */
+/** The most claims that one command attempts or releases. In long queues, where a claim costs most, so many block the server for two or three milliseconds. */
 const MAX_BATCH = 40;
 
 /**

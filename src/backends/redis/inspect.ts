@@ -8,7 +8,7 @@ import { encode, type Shards, valueKeyOf } from './server.ts';
 import { isFailure, US_PER_MS } from './wire.ts';
 
 const KEYS_PER_SCAN = '1000';
-/** The number of keys that one script looks at: far less than 1 ms if all are free, about 2 ms if all are held. */
+/** The number of keys that one script looks at: far less than a millisecond if all are free, about two if all are held. */
 const KEYS_PER_SCRIPT = 500;
 const QUEUES_AT_ONCE = 50;
 

@@ -151,10 +151,7 @@ export class HeldLease implements AnyLease {
     return { key, held, remaining, ...(token !== undefined && { token: `${token}` }) };
   }
 
-  /**
-   * Releases the lease without `minHold`, as if the lease had not been granted. If other callers share the hold,
-   * `minHold` stays.
-   */
+  /** Releases the lease without `minHold`, as if it had not been granted. If other callers share the hold, `minHold` stays. */
   undo(): Promise<boolean> {
     if (this.#hold.users === 1) this.#hold.timing.dropMinHold();
     return this.release();

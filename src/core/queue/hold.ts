@@ -154,10 +154,7 @@ export class Hold implements EnclosingHold {
     if (!this.held) this.end('its deadline passed without a renewal');
   }
 
-  /**
-   * Ends the hold at once, though no caller asked for that.
-   * @param known resolves with the reason for its loss, or undefined; then the holder is notified
-   */
+  /** Ends the hold at once, though no caller asked for that. @param known resolves with the reason, if there is one; then the holder is notified */
   async end(reason: string, known?: Promise<LossReason | undefined>): Promise<void> {
     if (this.over) return;
     this.over = true;
