@@ -9,6 +9,9 @@ import { until } from './wait.ts';
 const TABLE = 'locks';
 const access = { region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
 
+/** dynalite throws where a client cuts its request off, and would end: a server does not. */
+const OUTLIVES_CUTS = `data:text/javascript,process.on('uncaughtException', (error) => { if (error.code !== 'ECONNRESET') throw error; })`;
+
 /** dynalite, an emulator: it checks the conditions of a write. It has a table for locks. */
 export async function startDynamo(): Promise<Server> {
   const port = await freePort();
@@ -18,6 +21,8 @@ export async function startDynamo(): Promise<Server> {
     url: `dynamodb://test:test@${TABLE}?endpoint=http://${HOST}:${port}&region=us-east-1`,
     command: process.execPath,
     args: () => [
+      '--import',
+      OUTLIVES_CUTS,
       program('emulators', 'test/emulators/node_modules/dynalite/cli.js'),
       '--port',
       `${port}`,

@@ -80,6 +80,7 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
       process.env.BROKEN = what;
       const plan = {
         url: opened.url,
+        besideOthers: true, // our own earlier runs on this server
         duration: wanted === 'broken' ? 60_000 : duration,
         seed,
         processes: Number(values.processes),
@@ -99,7 +100,8 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
       for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
       for (const what of verdict.missing) console.log(`    only ${what}`);
     };
-    const byThread = runs > 0 && (await renewsByThread(opened.url));
+    // The processes of node-redis give `createLocks` a client, and have no thread.
+    const byThread = runs > 0 && !byNodeRedis && (await renewsByThread(opened.url));
     for (let turn = 0; turn < runs; turn++) {
       const plans = { seed: seed + turn, ...(byNodeRedis && { worker: NODE_REDIS }) };
       await run('ours', 'kept', plans);

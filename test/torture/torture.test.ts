@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { LINK_FAULTS } from '../../products/torture/events.ts';
 import { PREFIX, torture } from '../../products/torture/torture.ts';
 import type { Verdict } from '../../products/torture/verdict.ts';
 import { connect } from '../../src/connect/index.ts';
@@ -44,6 +45,26 @@ describe.each(['file', 'redis', 'redis-plain', 'redisson'] as const)('holdfast t
       const events = readFileSync(history, 'utf8').trim().split('\n');
       expect(events.filter((line) => JSON.parse(line).what === 'entered')).toHaveLength(verdict.totals.holds);
       expect(await ours(url)).toEqual([]);
+    });
+  });
+});
+
+describe.each([
+  'redis',
+  'etcd',
+  's3',
+  'dynamodb',
+] as const)('holdfast torture, by the way in which %s connects', (engine) => {
+  describeOn(ALL_SITES[engine].engine, 'a run with faults of connections alone', () => {
+    test('hits connections, and no promise is broken', LIMIT, async () => {
+      await using site = await ALL_SITES[engine].start();
+      const verdict = await torture({ url: site.url, duration: 12_000, seed: 3, processes: 3, faults: LINK_FAULTS });
+      expect(verdict.violations).toEqual([]);
+      const counts = Object.values(verdict.faults);
+      const [done, hit] = (['done', 'effective'] as const).map((which) =>
+        counts.reduce((sum, each) => sum + each[which], 0),
+      );
+      expect(hit, `of ${done} faults`).toBeGreaterThan(done! / 2);
     });
   });
 });

@@ -139,7 +139,7 @@ function routeAll(route: Route): void {
     // Node itself passes one array: the options and the callback.
     const [first, then] = (Array.isArray(args[0]) ? args[0] : args) as [Target, (() => void) | null | undefined];
     const given: Target = typeof first === 'number' ? { port: first } : first;
-    if (given.port === undefined || given.path !== undefined) return connect.apply(this, args);
+    if (given.port === undefined || given.path) return connect.apply(this, args);
     const { host = 'localhost', port } = given;
     const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
     const go = (to: number): Socket => connect.call(this, { ...given, host: '127.0.0.1', port: to }, then);

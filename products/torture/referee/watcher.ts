@@ -69,30 +69,34 @@ export async function watchMachine(record: RunRecord, signal: AbortSignal): Prom
   }
 }
 
-/** The first claim with this prefix; undefined if there is none, or if the engine cannot list. */
-export async function firstEntry(locks: Locks, prefix = ''): Promise<QueueEntry | undefined> {
+/** All claims with this prefix; none if the engine cannot list. */
+export async function entriesOf(locks: Locks, prefix = ''): Promise<QueueEntry[]> {
+  const entries: QueueEntry[] = [];
   try {
-    for await (const entry of locks.inspect(prefix)) return entry;
+    for await (const entry of locks.inspect(prefix)) entries.push(entry);
   } catch (error) {
     if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
   }
-  return undefined;
+  return entries;
 }
 
 /**
- * Called after all processes have ended. Waits until their leases and places are over, and then releases the holds that are left.
- * @returns the holds that outlasted their leases
+ * Called after all processes have ended. Waits until their leases and places are over, and then releases what is left.
+ * @returns the holds of the processes that outlasted their leases
  */
 export async function clearKeys(locks: Locks, prefix: string, ttl: number): Promise<QueueEntry[]> {
   const until = performance.now() + Math.max(ttl * 1.5, PLACE_TTL_MS) + MORE_MS;
-  let left = await firstEntry(locks, prefix);
-  while (left && performance.now() < until) {
+  // Each look is at all keys: in a store without a clock, a claim expires as long after the first look at it as its lease lasts.
+  const first = await entriesOf(locks, prefix);
+  let left = first;
+  while (left.length > 0 && performance.now() < until) {
     await sleep(LOOK_INTERVAL_MS);
-    left = await firstEntry(locks, prefix);
+    left = await entriesOf(locks, prefix);
   }
-  const stayed: QueueEntry[] = [];
-  if (left) for await (const entry of locks.inspect(prefix)) if (entry.held) stayed.push(entry);
-  for (const key of new Set(stayed.map((entry) => entry.key)))
+  for (const key of new Set(left.map((entry) => entry.key)))
     await locks.forceRelease(key, { reason: 'left behind by holdfast torture' });
-  return stayed;
+  // A claim that waited when its process ended does not count: far back in the queue of a store without a clock, it lives for up to two minutes.
+  return left.filter(({ held, key, token }) =>
+    first.some((entry) => held && entry.held && entry.key === key && entry.token === token),
+  );
 }
