@@ -1,5 +1,6 @@
 /** `holdfast torture` on a server of each engine that is here, and engines that break promises: `npm run prove -- torture --help`. */
 
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Event } from '../../products/torture/events.ts';
 import { type Torture, torture } from '../../products/torture/torture.ts';
@@ -54,6 +55,8 @@ const seed = Number(values.seed);
 const LONGEST_RUN = 60;
 const runs = Math.ceil(Number(values.for) / LONGEST_RUN);
 const duration = (Number(values.for) * 1_000) / runs;
+/** Where the history of a run is kept whose verdict is not the one that was wanted. */
+const KEPT = join(import.meta.dirname, '../../.tmp/torture');
 /** Compiled code, so that the next process of a killed one starts in a third of the time. */
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../.tmp/compiled');
 
@@ -96,6 +99,10 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
       } else console.log(`${line(engine, what, verdict)}  Porcupine: ${opinion}`);
       if (verdict.outcome === wanted && agrees) return;
       wrong++;
+      mkdirSync(KEPT, { recursive: true });
+      const log = join(KEPT, `${engine}-${verdict.seed}${plan.renewal ? '-thread' : ''}.jsonl`);
+      writeFileSync(log, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+      console.log(`    its history is in ${log}`);
       if (!agrees) console.log(`    Porcupine says ${opinion}, and our judge does not`);
       for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
       for (const what of verdict.missing) console.log(`    only ${what}`);
