@@ -1,5 +1,5 @@
+import type { EngineName } from '../../src/connect/registry.ts';
 import { HOSTED_SITES } from '../hosts/sites.ts';
-import type { Engine } from '../kit/engines.ts';
 import { everyone } from '../rivals/run.ts';
 import { OWNED } from '../torture/owner/owned.ts';
 import { INSTALLABLE } from '../torture/tortured.ts';
@@ -23,7 +23,7 @@ const PROCESSES = 16;
 /** So many callers of each process make quick holds beside: a store that conflicts more the more callers it has gets fewer. */
 const BUSY = 16;
 const BUSY_OF_STORES = 4;
-const STORES: readonly Engine[] = ['nats', 's3', 'dynamodb'];
+const STORES: readonly EngineName[] = ['nats', 's3', 'dynamodb'];
 
 /** @param round the first is 1. Seeds change from round to round, or a second one would show nothing new. */
 export const parts = (round: number): readonly Part[] => [
