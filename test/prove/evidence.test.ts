@@ -47,6 +47,45 @@ test('what another round found is added to what the first did', () => {
   expect(page).toContain('Not as it should be, in this run:** simulation');
 });
 
+test('a round of another checkout is added to what the page says, if both ran on the same sources', () => {
+  const run = (sources: string, totals: object, faults: object) => {
+    const line = {
+      engine: 'redis',
+      outcome: 'kept',
+      ran: 60_000,
+      broken: {},
+      staleRefused: 1,
+      staleWrites: 1,
+      totals,
+      faults,
+    };
+    return [['torture redis', [{ ...result('torture redis', 0, line), sources }]]] as const;
+  };
+  const pages = new Map<string, string>();
+  const tell = (...args: Parameters<typeof run>): void => {
+    for (const [path, text] of evidence(run(...args), (path) => pages.get(path) ?? '')) pages.set(path, text);
+  };
+  const rowOf = (path: string, start: string) =>
+    pages
+      .get(path)!
+      .split('\n')
+      .find((line) => line.startsWith(start));
+  tell('abc', { holds: 1_000, longestWait: 900 }, { killed: { done: 1, effective: 1 } });
+  tell(
+    'abc',
+    { holds: 500, longestWait: 400 },
+    { killed: { done: 2, effective: 2 }, stopped: { done: 1, effective: 1 } },
+  );
+  expect(rowOf('evidence/torture.md', '| redis')).toBe(
+    '| redis | 120.0 s | 1,500 | 4 | 0 | 0 | 0 | 2 of 2 | 0.9 s | kept 2 | 2026-01-02, abc |',
+  );
+  expect(pages.get('evidence/torture.md')).toContain('Faults that hit, on abc: killed 3, stopped 1.');
+  expect(rowOf('evidence.md', '| [Torture]')).toContain('1,500 locks taken, 4 faults that hit; 2 minutes | nothing |');
+  tell('def', { holds: 7, longestWait: 400 }, { killed: { done: 2, effective: 2 } });
+  expect(rowOf('evidence/torture.md', '| redis')).toContain('| 7 | 2 | 0 |');
+  expect(rowOf('evidence.md', '| [Torture]')).toContain('7 locks taken, 2 faults that hit; 1 minutes | nothing |');
+});
+
 test('the row of a proof that was not run here stays as it was, and so does its file', () => {
   const first = written([['suite', [result('suite', 0)]]]).page;
   const files = evidence(

@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { rate } from '../mutation/table.ts';
 import type { Result } from './result.ts';
+import { addedRows, cellsOf, longer, rowOf as row, sourcesIn, spanned, added as sumOf } from './sums.ts';
 
 type Results = readonly (readonly [part: string, rounds: readonly Result[]])[];
 interface Count {
@@ -8,17 +9,35 @@ interface Count {
   readonly effective: number;
 }
 
-const row = (...cells: unknown[]): string => `| ${cells.join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly string[]): string =>
   [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
-/** Of several rounds: a row that was not run again stays as it was in the file. */
+const OF = 'when, on which sources';
+const now = (_: string, cell: string): string => cell;
+/** How to add the cells of a column to those of the rounds before, where it is not by `added`. */
+const BY = {
+  ...{ proof: now, where: now, engine: now, server: now, servers: now, topology: now, 'looked at': now },
+  ...{ 'longest wait': longer, 'seeds from': (before: string, cell: string) => `${before}; ${cell}`, [OF]: spanned },
+};
+/**
+ * The rows of this round, and those of the file that were not run again. Where the file has a row of the same sources, both are added: the
+ * file is all that one checkout hands to the next.
+ */
 function kept(head: readonly string[], rows: readonly string[], before: string): string {
   const first = (line: string): string => line.split(' | ')[0]!;
-  const known = new Set([row(...head), row(...head.map(() => '---')), ...rows].map(first));
-  const old = before.split('\n').filter((line) => line.startsWith('| ') && !known.has(first(line)));
-  return table(head, [...rows, ...old]);
+  const heads = [row(...head), row(...head.map(() => '---'))].map(first);
+  const old = new Map(
+    before
+      .split('\n')
+      .flatMap((line) => (line.startsWith('| ') && !heads.includes(first(line)) ? [[first(line), line]] : [])),
+  );
+  const sources = (line: string): string => sourcesIn(cellsOf(line).at(-1)!);
+  const all = rows.map((line) => {
+    const earlier = old.get(first(line));
+    old.delete(first(line));
+    return earlier && sources(earlier) === sources(line) ? addedRows(head, earlier, line, BY) : line;
+  });
+  return table(head, [...all, ...old.values()]);
 }
-const OF = 'when, on which sources';
 const number = (count: number): string => count.toLocaleString('en-US');
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const words = (counts: Record<string, number>): string =>
@@ -80,16 +99,15 @@ function tortured(results: readonly Result[], before: string): string {
       ...[seconds(most(rounds, ({ totals }) => totals.longestWait)), outcomes(rounds), originOf(rounds)],
     );
   });
-  const kinds = hits(lines);
   const head = ['engine', 'for', 'locks taken', 'faults that hit', 'two inside', 'tokens wrong', 'wake-ups lost'];
-  const holds = number(sum(lines, ({ totals }) => totals.holds));
-  const all = number(sum(lines, ({ faults }) => effective(faults)));
   const nothing = lines.some(({ outcome }) => outcome === 'nothing')
-    ? ' The verdict *nothing* means that too little happened to say anything.'
-    : '';
+    ? ['The verdict *nothing* means that too little happened to say anything.']
+    : [];
+  const sources = results.at(-1)!.sources;
+  const [, earlier = '-'] = new RegExp(`^Faults that hit, on ${sources}: (.*)\\.$`, 'm').exec(before) ?? [];
   return [
     kept([...head, 'late writes refused', 'longest wait', 'verdicts', OF], rows, before),
-    `Of the last runs together ${holds} locks taken and ${all} faults that hit something: ${words(kinds)}.${nothing}`,
+    ...[`Faults that hit, on ${sources}: ${sumOf(earlier, words(hits(lines)))}.`, ...nothing],
   ].join('\n\n');
 }
 
@@ -133,15 +151,17 @@ const hosted = (results: readonly Result[], before: string): string =>
     before,
   );
 
-const simulated = (results: readonly Result[]): string =>
-  table(
-    ['servers', 'random histories', 'seeds from', 'broken'],
-    grouped(linesOf(results), ({ nodes }) => nodes).map((rounds) =>
+const simulated = (results: readonly Result[], before: string): string =>
+  kept(
+    ['servers', 'random histories', 'seeds from', 'broken', OF],
+    grouped(dated(results), ({ nodes }) => nodes).map((rounds) =>
       row(
         ...[rounds[0].nodes, number(sum(rounds, ({ histories }) => histories))],
         ...[rounds.map(({ from }) => number(from)).join('; '), sum(rounds, ({ broken }) => broken.length)],
+        originOf(rounds),
       ),
     ),
+    before,
   );
 
 interface Explored {
@@ -195,14 +215,16 @@ const ended = ({ printed }: Result): readonly [passed: string, failed: string] =
   return [passed, failed];
 };
 
-const suites = (results: readonly Result[]): string =>
-  [
-    table(
-      ['run', 'sources', 'minutes', 'passed', 'failed'],
-      results.map((result, i) => row(i + 1, result.sources, (result.seconds / 60).toFixed(1), ...ended(result))),
-    ),
+const suites = (results: readonly Result[], before: string): string => {
+  const earlier = before.split('\n').filter((line) => cellsOf(line)[1] === results.at(-1)!.sources);
+  const rows = results.map((result, at) =>
+    row(earlier.length + at + 1, result.sources, (result.seconds / 60).toFixed(1), ...ended(result)),
+  );
+  return [
+    table(['run', 'sources', 'minutes', 'passed', 'failed'], [...earlier, ...rows]),
     'No test is tried a second time.',
   ].join('\n\n');
+};
 
 const bugs = (results: readonly Result[]): string => {
   const [passed, failed] = ended(results.at(-1)!);
@@ -233,6 +255,8 @@ interface Proof {
   readonly where: string;
   /** How much ran, and what broke. */
   readonly sums: (results: readonly Result[]) => readonly [much: string, broke: string];
+  /** Whether the sums are of the last round alone: it runs the same again, or knows of the rounds before. */
+  readonly last?: boolean;
   /** Writes the file anew, with `before` as it was; undefined if the proof writes it by itself. */
   readonly write?: (results: readonly Result[], before: string) => string;
 }
@@ -258,7 +282,8 @@ const PROOFS: readonly Proof[] = [
     sums(results) {
       const [passed, failed] = [0, 1].map((i) => results.map((result) => Number(ended(result)[i])));
       const all = failed!.reduce((one, other) => one + other, 0);
-      return [`${results.length} runs, up to ${number(Math.max(...passed!))} tests`, `${all} failed`];
+      const tests = passed!.reduce((one, other) => one + other, 0);
+      return [`${results.length} runs, ${number(tests)} tests passed`, `${all} failed`];
     },
   },
   {
@@ -290,7 +315,7 @@ const PROOFS: readonly Proof[] = [
     ],
   },
   {
-    ...{ title: 'Orders of messages', file: 'orders', begins: 'exploration', write: explored },
+    ...{ title: 'Orders of messages', last: true, file: 'orders', begins: 'exploration', write: explored },
     how: '`node test/exploration/long.ts`, [what it does](../decisions/tools.md)',
     where: 'memory and file, each order of messages',
     sums: (results) => [
@@ -299,7 +324,7 @@ const PROOFS: readonly Proof[] = [
     ],
   },
   {
-    ...{ title: 'Known bugs, planted bugs, models', file: 'bugs', begins: 'known bugs', write: bugs },
+    ...{ title: 'Known bugs, planted bugs, models', last: true, file: 'bugs', begins: 'known bugs', write: bugs },
     how: '`npm test -- test/known-bugs test/testing/mutants.test.ts …`',
     where: 'all engines, and Spin',
     sums(results) {
@@ -308,7 +333,7 @@ const PROOFS: readonly Proof[] = [
     },
   },
   {
-    ...{ title: 'Mutants', file: 'mutants', begins: 'mutants', write: mutants },
+    ...{ title: 'Mutants', last: true, file: 'mutants', begins: 'mutants', write: mutants },
     how: '`npm run prove -- mutants`, [what it does](../decisions/tools.md)',
     where: 'core, quorum, memos, and what runs in servers: Lua and SQL',
     sums(results) {
@@ -319,7 +344,7 @@ const PROOFS: readonly Proof[] = [
     },
   },
   {
-    ...{ title: 'Other libraries', file: 'peers-under-faults', begins: 'peers' },
+    ...{ title: 'Other libraries', last: true, file: 'peers-under-faults', begins: 'peers' },
     how: '`npm run prove -- torture:peers`',
     where: 'the same faults and judge',
     sums: (results) => [locks(results), 'each of theirs took a late write'],
@@ -347,13 +372,15 @@ export const essence = (result: Result): Result => ({
   printed: /\d+ passed, \d+ failed/.exec(result.printed)?.[0] ?? '',
 });
 
+const HEAD = ['proof', 'where', 'how much', 'what broke', OF];
 /** The row of a proof as an older page has it. */
 const rowIn = (page: string, title: string): string | undefined =>
   page.split('\n').find((line) => line.startsWith(`| [${title}]`));
 
 /**
  * The pages, by their paths in docs: one screen of rows, and a file for each proof that has results. Pure.
- * @param before gives each of them as it is: the row of what was not run again stays
+ * @param results that no page has yet
+ * @param before gives each page as it is: the row of what was not run again stays, and what ran on the same sources is added to it
  */
 export function evidence(results: Results, before: (path: string) => string = () => ''): ReadonlyMap<string, string> {
   const done = results.flatMap(([, rounds]) => rounds);
@@ -363,7 +390,7 @@ export function evidence(results: Results, before: (path: string) => string = ()
     .map(({ part }) => part);
   const machine = `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}`;
   const files = new Map<string, string>();
-  const rows = PROOFS.map(({ title, file, begins, how, where, sums, write }) => {
+  const rows = PROOFS.map(({ title, file, begins, how, where, last, sums, write }) => {
     const own = done.filter(({ part }) => part.startsWith(begins));
     if (own.length === 0)
       return rowIn(before('evidence.md'), title) ?? row(`[${title}](evidence/${file}.md)`, where, 'not run', '-', '-');
@@ -374,13 +401,16 @@ export function evidence(results: Results, before: (path: string) => string = ()
     }
     const minutes = Math.round(own.reduce((all, each) => all + each.seconds, 0) / 60);
     const [much, broke] = sums(own);
-    return row(`[${title}](evidence/${file}.md)`, where, `${much}; ${minutes} minutes`, broke, originOf(own));
+    const line = row(`[${title}](evidence/${file}.md)`, where, `${much}; ${minutes} minutes`, broke, originOf(own));
+    const earlier = rowIn(before('evidence.md'), title);
+    const adds = !last && earlier && sourcesIn(cellsOf(earlier).at(-1)!) === sourcesIn(cellsOf(line).at(-1)!);
+    return adds ? addedRows(HEAD, earlier, line, BY) : line;
   });
   const page = [
     '# Evidence',
     'What ran, where, how much, and what broke, a row for each proof: written by `npm run prove`.',
     `No failure in this time is evidence, not proof: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md), and [the tests and runs that show it](evidence/promises.md).`,
-    table(['proof', 'where', 'how much', 'what broke', OF], rows),
+    table(HEAD, rows),
     'Sources: the first eight digits of the SHA-1 of `git rev-parse HEAD:src HEAD:products`; a row with the name of a commit is older. A release is refused while a row is of others.',
     'Besides: [memos under faults](evidence/memos.md), [known bugs, found again](known-bugs.md), [versions](compatibility.md).',
     ...(failed.length > 0 ? [`**Not as it should be, in this run:** ${failed.join(', ')}.`] : []),

@@ -10,6 +10,8 @@ export interface Result {
   readonly interrupted?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: each program has lines of its own.
   readonly lines: readonly any[];
+  /** The page has it. */
+  readonly told?: boolean;
   /** How many tests passed and failed, where it ran some. */
   readonly printed: string;
 }
