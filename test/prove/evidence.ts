@@ -288,7 +288,7 @@ const PROOFS: readonly Proof[] = [
   },
   {
     ...{ title: 'Torture', file: 'torture', begins: 'torture', write: tortured },
-    how: '`npm run prove -- torture --processes 16 --busy 16 --broken none`, with MySQL and stores `--busy 4`, [what it does](../guides/torture.md)',
+    how: '`npm run prove -- torture --processes 16 --busy 16 --broken none`, with MySQL and stores `--processes 8 --busy 4`, [what it does](../guides/torture.md)',
     where: 'every way to reach an engine; processes, and connections through a proxy',
     sums: (results) => [locks(results), brokenIn(results, ({ engine }) => engine)],
   },

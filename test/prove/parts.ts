@@ -18,14 +18,10 @@ export interface Part {
 const HISTORIES = 1_000_000;
 /** Runs of torture of one round have seeds of their own, too. */
 const RUNS = 10_000;
-/** With more processes there are more faults in the same time, until they leave no processor to the locks. */
-const PROCESSES = 16;
-/**
- * So many callers of each process make quick holds beside. Fewer where so many leave the server of two processors no time: then each hand-over
- * takes longer than the referee allows.
- */
-const BUSY = 16;
-const BUSY_OF_SLOW = 4;
+/** With more processes there are more faults in the same time, until they leave no processor to the locks. `busy` callers of each make quick holds beside. */
+const CREW = { processes: 16, busy: 16 };
+/** For engines that give so many no lock in time: on two processors each hand-over would take longer than the referee allows. */
+const CREW_OF_SLOW = { processes: 8, busy: 4 };
 const SLOW: readonly EngineName[] = ['mysql', 'nats', 's3', 'dynamodb'];
 
 /** @param round the first is 1. Seeds change from round to round, or a second one would show nothing new. */
@@ -70,11 +66,14 @@ export const parts = (round: number): readonly Part[] => [
       name: `torture ${engine}`,
       share: 0.25 / INSTALLABLE.length,
       least: 10,
-      args: (seconds) => [
-        ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none'],
-        ...['--busy', `${SLOW.includes(site.engine) ? BUSY_OF_SLOW : BUSY}`],
-        ...['--processes', `${PROCESSES}`, '--for', `${seconds}`, '--seed', `${(round - 1) * RUNS + 1}`],
-      ],
+      args: (seconds) => {
+        const { processes, busy } = SLOW.includes(site.engine) ? CREW_OF_SLOW : CREW;
+        return [
+          ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none'],
+          ...['--processes', `${processes}`, '--busy', `${busy}`],
+          ...['--for', `${seconds}`, '--seed', `${(round - 1) * RUNS + 1}`],
+        ];
+      },
     }),
   ),
   ...Object.keys(HOSTED_SITES).map(
