@@ -78,7 +78,7 @@ class Punctuality {
     return age;
   }
 
-  /** Whether the tick is the first of its name that is no whole second, and so looks like the time of a call. */
+  /** Whether this is the first tick of this name that is not at a whole second. Such a tick looks like `Date.now()` at a call, not like a schedule. */
   #isFraction(name: string, due: number): boolean {
     if (due % 1_000 === 0 || this.#fractions.size >= MAX_NAMES || this.#fractions.has(name)) return false;
     this.#fractions.add(name);

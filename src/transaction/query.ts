@@ -233,7 +233,7 @@ const ADVICE = {
   LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin again, and lock rows in one order',
 } as const;
 
-/** Makes a `LockError` of the server's lock errors; other errors stay as they are. @param what what `act` does, for messages */
+/** Makes a `LockError` of the server's lock errors; other errors stay as they are. @param what says what `act` does, for messages */
 export async function translated<T>({ name, errors }: Dialect, what: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -24,7 +24,7 @@ const MAX_SPARES = 128;
 
 /**
  * Each hold has a lease of its own, and so its own ttl. But a new lease for each hold would double the writes: a grant, and a revoke. So the
- * lease of a key that is surely deleted waits here for the next hold with the same ttl. Nobody keeps a spare lease alive, so it expires.
+ * lease of a key that is known to be deleted waits here for the next hold with the same ttl. Nobody keeps a spare lease alive, so it expires.
  */
 export class Leases {
   readonly #client: Client;

@@ -112,7 +112,7 @@ export class OwnClaims {
       const seen = this.waiters.seenAtJoin(next!, successor, answer, 1);
       return { freed, next: await this.#settle(next!, successor, seen, sent, ms).catch(() => undefined) };
     } finally {
-      // If no key was deleted, an earlier message may still put it there. So its lease is revoked.
+      // If there was no key to delete, an earlier message may still write it. So its lease is not used again, and is revoked.
       const me = this.known.get(handle.id);
       if (me && !freed) me.lease.state = 'named';
       this.known.forget(handle.id);

@@ -36,7 +36,7 @@ const ATTEMPTS_PER_SWEEP = 1_024;
 
 const traits = (durability: Durability): Traits => ({
   ...QUEUE_TRAITS,
-  // If the system gives its starts no name, a reboot may go unnoticed. Then a power cut may bring the same tokens again.
+  // If the operating system has no id for each boot, a reboot may go unnoticed. Then tokens may come a second time after a power cut.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
   wakes: 'buffered',
   ttl: { min: 10, max: MAX_DURATION_MS },

@@ -76,7 +76,7 @@ export class Queues {
     (prefix) => this.#keysWithValues(prefix),
   );
 
-  /** Lists the queues of the keys that begin with `prefix`, or of that key alone, some rows at a time. */
+  /** Lists the queues of the keys that begin with `prefix`, with `exact` of the key `prefix` alone, some rows at a time. */
   async *inspect(prefix: string, { exact = false }: Listing): AsyncGenerator<QueueEntry> {
     for await (const row of this.#pages(prefix, exact, '0'))
       yield* new RowQueue(rowOf(row)).entries(this.names.keyOf(row.name as Buffer));
@@ -98,7 +98,7 @@ export class Queues {
     return (await this.table.write(sql.swap, { name, ...before, ...after, notAfter })).affectedRows > 0;
   }
 
-  /** Reads the rows of the keys that begin with `prefix`, or of that key alone, if they have claims or, where `values` is `1`, a value. */
+  /** Reads the rows that have claims, or a value if `values` is `1`: of the keys that begin with `prefix`, with `exact` of the key `prefix` alone. */
   async *#pages(prefix: string, exact: boolean, values: '0' | '1'): AsyncGenerator<PoolRow> {
     await this.table.ready();
     for (let { from, to } = this.names.range(prefix, exact); ; ) {

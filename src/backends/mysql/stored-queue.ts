@@ -51,9 +51,9 @@ function parse(text: string): StoredClaim {
 
 export interface StoredRow {
   readonly queue: string;
-  /** The earliest that the server's clock may have shown at the read, ms. */
+  /** The earliest time that the server's clock may have shown at the read, ms. */
   readonly now: number;
-  /** The latest that the clock may have shown at the read, ms: a lease counts from this time. */
+  /** The latest time that the server's clock may have shown at the read, ms. A lease counts from this time. */
   readonly latest?: number;
   readonly token?: bigint;
   readonly value?: string;

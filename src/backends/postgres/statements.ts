@@ -81,7 +81,7 @@ export const valuesOf = (
 
 const SERVER_TIME = 4;
 
-/** Reads the answer to an attempt. @param answer a row in parentheses, after a 1 if the same step freed a claim */
+/** Reads the answer to an attempt. @param answer a row in parentheses. A `1` before it says that the same step freed a claim. */
 export function attemptOf(answer: string, { ttl }: Claim): { freed: boolean; attempt: Attempt; serverTime: number } {
   const start = answer.indexOf('(');
   const fields = fieldsOf(answer.slice(start));

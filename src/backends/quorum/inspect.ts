@@ -32,8 +32,8 @@ export async function evict(context: QuorumContext, key: string, token: bigint):
 }
 
 /**
- * Watches the votes of a hold. Calls `wake` when so many nodes have reported a change that the rest is no majority. An eviction reaches one
- * node before another: after the first one, a renewal would still succeed, and ask that node for its vote again.
+ * Watches the votes of a hold. Calls `wake` when so many nodes have reported a change that the rest is no majority. An eviction does not
+ * reach all nodes at once. If the first report called `wake`, the renewal would still find a majority, and would take the lost vote again.
  */
 export async function watchHold(
   { nodes, majority }: QuorumContext,

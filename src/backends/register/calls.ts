@@ -30,7 +30,7 @@ export interface Proof {
   readonly kept: number;
   /** @returns the error for something that lives for `life` ms, if the store would remove it earlier; valid after `passed` */
   refusal(life: number): LockError | undefined;
-  /** A caller waits for `within` ms at most, also for the proof. */
+  /** Limits the requests of the proof to `within` ms: a caller waits no longer. */
   hurry(within: number): void;
 }
 
@@ -58,7 +58,7 @@ export class Calls {
     return new Calls(this.store, this.prefix, this.clock, this.proof);
   }
 
-  /** A caller waits for `within` ms at most, also for the request that is under way. */
+  /** Limits all requests to `within` ms from now on, also the one under way: a caller waits no longer. */
   hurry(within: number): void {
     this.proof?.hurry(within);
     const before = this.#limit;

@@ -36,7 +36,7 @@ import { Code, KeeperError } from './wire/errors.ts';
 import { createPersistent, multi, remove, setData } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
-/** The node of no key has this name: keys percent-encode `@`. */
+/** No key has a node of this name, since an `@` in a key is percent-encoded. */
 const FOLDER = '@values';
 
 /** One release of a value in so many, on average, also removes expired values of other keys. */

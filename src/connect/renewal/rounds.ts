@@ -11,7 +11,7 @@ import {
 } from '../../core/index.ts';
 import { type Control, type CoveredHold, type Moment, type Segment, type SharedClock, SLOTS } from './table.ts';
 
-/** The main thread renews a hold each interval. The worker renews a hold that was not renewed for so many intervals. */
+/** The main thread renews a hold each interval. The worker renews a hold that was not renewed for this many intervals. */
 const LATE_INTERVALS = 1.25;
 /** The worker renews after this part of that time, so that holds which are due at different times share a request. */
 const EARLY_FACTOR = 0.9;

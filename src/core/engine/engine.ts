@@ -45,7 +45,7 @@ export class Activity {
     if (--this.#underWay === 0) this.#idle?.wake();
   }
 
-  /** Pauses until the time is over, `quiet` ends, or `signal` aborts. In the background the pause does not keep the process alive. */
+  /** Pauses until the time is over, `quiet` has returned, or `signal` aborts. In the background the pause does not keep the process alive. */
   async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
     if (this.over || signal?.aborted) return;
     const sleeper = new Sleeper(this.#clock);

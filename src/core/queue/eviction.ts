@@ -54,9 +54,9 @@ export async function forceRelease(
   return evicted;
 }
 
-/** The longest time for which the hint may hold up an eviction, ms. */
+/** The longest time for which the hint may delay an eviction, ms. */
 const WRITE_TIMEOUT_MS = 1_000;
-/** The longest time for which the hint may hold up the notification of the holder, ms. */
+/** The longest time for which the hint may delay the notification of the holder, ms. */
 const READ_TIMEOUT_MS = 250;
 const MAX_HINT_TTL_MS = 3_600_000;
 

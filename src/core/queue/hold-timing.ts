@@ -66,7 +66,7 @@ export class HoldTiming implements Schedule {
   /** The stand-in that renews the hold while this thread cannot run, if there is one. */
   cover: Cover | undefined;
   readonly #terms: Terms;
-  /** The end of a lease without `renew`. A session confirms such a lease in shorter steps. */
+  /** The end of a lease without `renew`. An engine with sessions confirms a shorter time again and again, but never beyond this end. */
   #leaseEnd: number;
   /** The shortest lease that an unanswered request may still set when it arrives, ms. */
   #doubt = Number.POSITIVE_INFINITY;

@@ -122,7 +122,7 @@ export class AcquireRequest implements Claimant, QueueMember {
     if (this.#around) yield* this.#around(this.events.context.name);
   }
 
-  /** Begins the wait, here or in the engine's queue, unless it has begun. Until the wait ends, the holds around the caller do not pass on. */
+  /** Begins the wait, here or in the engine's queue, unless it has begun. Until the wait ends, the holds around the caller are not handed over. */
   beginWait(): void {
     if (this.state !== 'new') return;
     this.state = 'waiting';
@@ -138,7 +138,7 @@ export class AcquireRequest implements Claimant, QueueMember {
     return this.state === 'settled';
   }
 
-  /** Notes what the origin of its claim says of the caller. It is called in the context of the caller. */
+  /** Stores what the origin of this request's claim will say of the caller. Call it in the async context of the caller. */
   noteCaller(): void {
     const { traceparent, engine } = this.events.context;
     this.traceparent = traceparent?.(this.events);
@@ -159,7 +159,7 @@ function abortError({ key, terms }: AcquireRequest): LockError {
 
 /**
  * Makes the claim for a request. The id is new each time, since an id that was released is never used again.
- * @param outage the outage that the claim before it met
+ * @param outage the outage that the previous claim of this request met
  */
 export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim {
   const { key, demand, terms } = request;

@@ -16,8 +16,8 @@ ON DUPLICATE KEY UPDATE used = VALUES(used)
 SELECT name, queue, {earliest} AS now, {open} AS open FROM {table} WHERE name IN ('', {list})
 
 -- name: list
--- Reads one page of the names from :from up to, but not including, :to, whose queue is not empty or, if :values is 1, that have a value or
--- attempts. The table's own row comes first, as in `read`.
+-- Reads one page of the names from :from (included) to :to (excluded). If :values is 1, these are the names with a value or attempts, else
+-- those with a queue that is not empty. The table's own row comes first, as in `read`.
 SELECT name, queue, {earliest} AS now, {open} AS open FROM {table}
 WHERE name = '' OR (
   name >= :from AND name < :to AND IF(CAST(:values AS UNSIGNED), value_ends > {earliest}, queue <> '')

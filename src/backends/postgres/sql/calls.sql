@@ -6,7 +6,7 @@
 -- name: begin
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
-  -- In an older snapshot, the steps would fail.
+  -- At these levels the statements below would fail on rows that changed since the transaction began.
   IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;

@@ -17,8 +17,8 @@ DECLARE
   mine {queue};
   moved boolean := false;
 BEGIN
-  -- Most attempts find a key that was used before and is free, so one update is enough. It reads the row under the row's lock, even
-  -- after a wait for that lock. date_part gives a float8, which is much quicker than the numeric of extract.
+  -- Most attempts find a key that was used before and is free, so one update is enough. It reads the row after it has locked the
+  -- row, so it reads the newest version. date_part gives a float8, which is much quicker than the numeric of extract.
   UPDATE {keys} k
     SET (token, last) = (
           SELECT drawn, drawn + claim.token_count - 1

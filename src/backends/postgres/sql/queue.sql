@@ -87,7 +87,7 @@ $holdfast$;
 CREATE OR REPLACE FUNCTION {settle}(key_row {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
-  -- No claim has expired: the row was found by a time from before the clock was set back.
+  -- No claim has expired: an earlier time chose the row, and the clock was set back since.
   IF key_row.expires > moment THEN
     RETURN key_row;
   END IF;
