@@ -1,4 +1,4 @@
-/** What is needed to write an engine: `Backend` is the contract; the others are its parameters and results, and helpers. */
+/** What an engine is written with. `Backend` is the contract; the other exports are parameters and results of its calls, and helpers. */
 export {
   ALL_UNITS,
   type Attempt,

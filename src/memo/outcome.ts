@@ -25,7 +25,7 @@ function written(entry: Entry, seal: MemoPlan['seal'], max: number): string {
 }
 
 /**
- * What a failed run stores: its error, if the memo keeps errors, or the note that all attempts are used up. Undefined: nothing.
+ * What a failed run stores: its error, if the memo keeps errors, or the note that all attempts are used up. Undefined: it stores nothing.
  * @param refreshing whether an old result is there, which is better than an error
  * @throws LockError `LOCK_INVALID` if `keepError` fails
  */
@@ -41,7 +41,7 @@ export function failed(
   return attempts >= plan.attempts && !refreshing ? errorValue(plan, 'poisoned', error, plan.rest, max) : undefined;
 }
 
-/** What is stored when the last attempt ended with the death of its process. It is not sealed: the text has no secret, and a seal may throw. */
+/** What is stored if the process of the last attempt died or lost its lease. The text is not sealed: it has no secret, and a seal may throw. */
 export const usedUp = (plan: MemoPlan): NewValue =>
   errorValue(
     { ...plan, seal: undefined, terms: { ...plan.terms, label: 'a process that died or lost its lease' } },
@@ -68,7 +68,7 @@ function errorValue(
   }
 }
 
-/** For the caller whose function ran: whether its value is kept for others, and why not. @param loss the error of a lost lease */
+/** For the caller whose function ran: whether its value is kept for others, and if not, the error that says why. @param loss the error of a lost lease */
 export function forOthers(
   became: StoreOutcome,
   loss: LockError | undefined,

@@ -22,7 +22,7 @@ export interface RunFacts {
   readonly caller: Caller;
   /** How often a run was begun, this time included. */
   readonly attempts: number;
-  /** The result that the run refreshes, while it is valid. */
+  /** Gives the old result that the run refreshes, as long as that result is valid. */
   old(): StoredValue | undefined;
   readonly waiting: WaitingCallers;
   /**
@@ -114,7 +114,7 @@ export class Runner {
   }
 }
 
-/** Stores a value, and ends the wait of all callers with it. @param onEnd called before the callers get the value */
+/** Stores a value together with the release, and gives the value to all waiting callers. @param onEnd called before the callers get the value */
 export async function releaseAll(
   lease: HeldLease,
   value: NewValue,

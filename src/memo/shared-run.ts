@@ -28,13 +28,13 @@ export class SharedRun {
   #runner: Runner | undefined;
   /** The mark of the run that the callers wait for. A caller with another mark is refused at once. */
   #mark = NO_MARK;
-  /** Gives the result that this run refreshes, while it is valid. The first caller has found it; each later caller looks for itself. */
+  /** Gives the old result that this run refreshes, as long as that result is valid. The first caller found it; each later caller makes its own look. */
   #old: () => StoredValue | undefined = NO_OLD_VALUE;
   /** Ends the claim when no caller is left, or the engine is silent for too long. */
   #claimEnd = new AbortController();
 
   /**
-   * @param head the first caller, who needs a new result
+   * @param head the first caller, which needs a new result
    * @param looked what the head has found, if the engine answered: perhaps a result that is due for a refresh
    * @param onEnd called at once when no caller is left and no function runs. If it were called later, a caller could join a run that is over
    */
@@ -147,7 +147,7 @@ export class SharedRun {
   async #run(lease: HeldLease, match: string, attempts: number): Promise<unknown> {
     const waiting = this.#callers;
     const old = this.#old;
-    // The claim carries the mark of its first caller, which may have given up: only a caller with this mark may run.
+    // The claim carries the mark of its first caller. That caller may have given up by now, but only a caller with the same mark may run.
     const caller = waiting.all.find(({ plan }) => !differ(plan.match, match));
     const act = afterGrant(attempts, caller?.plan, old() !== undefined);
     if (!caller || act === 'release') return lease.release();

@@ -44,7 +44,7 @@ export class SharedRuns {
     for (const [key, run] of [...this.#runs]) run.close(errorOf(key));
   }
 
-  /** This is no async function, since an async function would return the result some turns later. */
+  /** Not an async function: that would deliver the result some microtasks later. */
   run<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
     return promiseOf(() => this.#call(plan, fn, options));
   }
@@ -94,7 +94,7 @@ export class SharedRuns {
     return impatient.result;
   }
 
-  /** Callers share a look that is under way, unless this process has since forgotten the key or ended a run of the key. */
+  /** Callers share a look that is under way. After a `forget` or the end of a run in this process, callers begin a new look. */
   #look(key: string): Promise<ValueRecord> {
     const known = this.#looks.get(key);
     if (known) return known.promise;
@@ -132,7 +132,7 @@ export class SharedRuns {
     void inNoContext(() => run.serve());
   }
 
-  /** Lets later callers share no look and no run of earlier callers: these may return a value that is gone by now. */
+  /** Lets later callers share no look and no run of earlier callers: such a look or run may return a value that is gone by now. */
   #shareNothing(key: string): void {
     this.#looks.delete(key);
     this.#runs.delete(key);

@@ -14,7 +14,7 @@ export interface MemoSight {
   readonly remaining?: number;
 }
 
-/** The state that the head of a stored text names. A text of a newer version counts as kept. */
+/** The state that the head of a stored text names. A kind that only a newer version knows counts as `kept`. */
 export function stateOf(text: string): ValueState {
   const [, kind] = /^\d+ (failed|poisoned|unkept) /.exec(text) ?? [];
   return kind === 'unkept' ? 'failed' : ((kind as ValueState | undefined) ?? 'kept');

@@ -23,7 +23,7 @@ export interface LocksHealthDetail {
   readonly leading: readonly string[];
   /** The elections whose method has not settled 10 s after the end of its term. */
   readonly overdue?: readonly string[];
-  /** Why it is down. */
+  /** Why the status is `down`. */
   readonly message?: string;
 }
 
@@ -37,8 +37,8 @@ const NAMES = namesOf<HealthOptions>({ timeout: true });
 const PROBE_KEY = 'holdfast:health';
 const DEFAULT_TIMEOUT_MS = 2_000;
 /**
- * Has no option that an engine or the defaults of the locks may forbid, such as `ttl`. If a process dies in its probe, the next probes are
- * refused until its lease expires. A refusal is an answer, too: `up`.
+ * No option is here that an engine or the defaults of the locks may forbid, such as `ttl`. If a process dies during its probe, the lease of
+ * that probe refuses further probes until it expires. A refusal is an answer, too: `up`.
  */
 const PROBE_OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 

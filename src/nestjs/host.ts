@@ -55,7 +55,7 @@ export type CandidateState = 'waiting' | 'leading' | 'overdue';
 interface Candidate {
   /** The name of the election. */
   readonly name: string;
-  /** Its method, for messages. */
+  /** The method as `Class.method`, for messages. */
   readonly title: string;
   state(): CandidateState;
 }
@@ -109,7 +109,7 @@ export class Work {
     }
   }
 
-  /** Waits for the same work without a limit. */
+  /** Waits for the work of one owner, or of all, without a limit. */
   async settled(owner?: object): Promise<void> {
     const groups = owner ? [this.#running.get(owner) ?? []] : [...this.#running.values()];
     await Promise.allSettled(groups.flatMap((group) => [...group]));

@@ -13,8 +13,8 @@ export interface LeadingDecorator {
 }
 
 /**
- * Runs the method while this instance of the application leads the election `name`. After each election that it wins, the method
- * gets the term. It has to end when `term.signal` is aborted. The instance becomes a candidate when the application has started.
+ * Runs the method while this instance of the application leads the election `name`. Each time the instance wins, the method gets
+ * the new term. The method has to end when `term.signal` is aborted. The instance becomes a candidate when the application has started.
  * On shutdown first the method settles, then the dependencies of its class are destroyed. The class must be a provider or
  * controller that exists once.
  * @throws LockError `LOCK_INVALID`, when the class is made

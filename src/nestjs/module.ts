@@ -54,7 +54,7 @@ const OPTIONS = Symbol('the options of LocksModule');
 const STARTUP = Symbol('the start of LocksModule');
 const SHUTDOWN = Symbol('the end of LocksModule');
 
-/** Provides the locks. `SHUTDOWN`, in the module that imports this one, ends them. */
+/** Provides the locks. The provider `SHUTDOWN`, in the module that imports this one, closes them. */
 class LocksCoreModule {}
 Module({})(LocksCoreModule);
 
@@ -100,8 +100,8 @@ export class LocksModule {
 Module({})(LocksModule);
 
 /**
- * Injects the `Locks` of the application, without the type of the parameter. So it works even if a linter has made the import of `Locks`
- * type-only, which Nest cannot see.
+ * Injects the `Locks` of the application without reading the type of the parameter. So it works even if a linter has made the import of
+ * `Locks` type-only: Nest does not see such a type.
  * @example const inject = InjectLocks(); // in a class: constructor(@InjectLocks() locks: Locks)
  */
 export const InjectLocks = (): ReturnType<typeof Inject> => Inject(Locks);

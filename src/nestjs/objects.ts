@@ -18,7 +18,7 @@ export function* wrappersOf(modules: ModulesContainer): Iterable<Wrapper> {
       yield* wrappers.values() as Iterable<Wrapper>;
 }
 
-/** Whether Nest makes only one object of the class, and keeps it as long as the application. */
+/** Whether Nest makes only one object of the class, and keeps it as long as the application runs. */
 export const isAlone = (wrapper: Wrapper): boolean => wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
 
 /** Binds each object to its application: the objects that exist, and those that Nest makes later, for a request or for one user. */
@@ -47,7 +47,7 @@ function bindLater(own: Application, wrapper: Wrapper, ownWrapper: Wrapper): voi
     return;
   }
   injectInto(wrapper.metatype as unknown as Class);
-  // Nest 11 reads the injected properties of a class only once. If it has done so, we add ours.
+  // Nest 11 reads the injected properties of a class only once. If Nest has read them already, we add our property to its list.
   if (wrapper.getPropertiesMetadata()) wrapper.addPropertiesMetadata(application, ownWrapper);
 }
 

@@ -14,7 +14,7 @@ import { failureRecordOf, holderOf, type TickRecord } from './record.ts';
 import type { NotRun, OnceResult, TickRun, TickWork } from './run.ts';
 import { keepFrom, matters, mayBegin, timeLeft } from './window.ts';
 
-/** What one instance does for one tick that it has found young. */
+/** What one instance does for one tick that is `young` by its clock. */
 export class TickAttempt {
   readonly #runtime: LockRuntime;
   readonly #engine: Engine;
@@ -64,7 +64,7 @@ export class TickAttempt {
   }
 
   /**
-   * @param guards has the lease of the run; the lease of the name is added
+   * @param guards has the lease of `keys.run`; if runs must not overlap, the lease of `keys.running` is added
    * @returns why this instance does not run the tick; undefined if it does
    */
   async #waitOrGiveUp(guards: RunGuard[], retries: number): Promise<NotRun | undefined> {
@@ -81,7 +81,7 @@ export class TickAttempt {
 
   /**
    * Writes the record before the run. After the first attempt, other instances may find the record, and leave the tick to this one. So this instance
-   * tries until the engine answers. It stops when it has lost the key: a record may then be that of another instance.
+   * tries until the engine answers. It stops when it has lost the key: then another instance may have written the record.
    */
   async #commit(record: TickRecord, lease: Lease): Promise<void> {
     const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;
@@ -152,14 +152,14 @@ export class TickAttempt {
 function patience({ overlap, retry, skew, ttl, window }: OncePlan, now: number): number {
   const remaining = timeLeft(window, now);
   if (overlap === 'queue') return remaining;
-  // The holder may have died in this same tick: its lease of the tick has expired, and its lease of the name expires soon after.
+  // The holder may have died while it ran this same tick. Then its lease of the tick's key has expired, and that of the name's key expires soon.
   const mayHaveDied = retry && now - window.due + 2 * skew > ttl / 2;
   return mayHaveDied ? Math.min(remaining, ttl / 3 + 250) : 0;
 }
 
 /**
- * How long to wait for a key, ms. After an attempt without an answer, at least `ttl`: the engine may have granted that attempt, and until it expires
- * the grant looks like another holder.
+ * How long to wait for a key, ms. After an attempt without an answer, at least `ttl`: the engine may have granted that attempt, and the
+ * grant looks like another holder until it expires.
  */
 const waitFor = (wait: number, { window, ttl }: OncePlan, retries: number, now: number): number =>
   retries === 0 ? wait : Math.min(timeLeft(window, now), Math.max(wait, ttl));
@@ -168,7 +168,7 @@ const waitFor = (wait: number, { window, ttl }: OncePlan, retries: number, now: 
 const RETRY_PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
 
 /**
- * Asks, and asks again after no answer or the loss of a lease, while the tick is young and `mayAgain` returns true.
+ * Calls `ask`. If the engine did not answer or a lease was lost, calls it again while the tick is young and `mayAgain` returns true.
  * @param ask gets the number of earlier attempts
  * @throws what the last attempt threw
  */

@@ -21,8 +21,8 @@ export interface TicksMissedEvent {
 }
 
 /**
- * Channels of `node:diagnostics_channel`. `ticksMissed`: all ticks of a name were late or early so far, so its function never runs here; once for
- * each name.
+ * Channels of `node:diagnostics_channel`. `ticksMissed`: all ticks of a name were late or early so far, so its function never runs here. It is
+ * published once for each name.
  */
 export const tickChannels = { ticksMissed: channel('holdfast:ticks-missed') } as const;
 

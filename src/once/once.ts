@@ -40,7 +40,7 @@ export class Ticks {
 
 /** How many names are remembered. Later names get no warning. */
 const MAX_NAMES = 1_000;
-/** A warning needs so many missed ticks: one may be an accident. */
+/** The number of missed ticks before a warning: one missed tick may be an accident. */
 const MIN_MISSED_TICKS = 2;
 
 interface MissedTicks {
@@ -67,7 +67,7 @@ class Punctuality {
     const age = ageAt(window, now);
     const by = Math.abs(now - due);
     if (age === 'young') this.#keep(name, undefined);
-    // A tick that is off by more than a year is of no schedule: `@OnceCron` uses one to check its options.
+    // A tick that is more than a year away is of no schedule: `@OnceCron` uses such a tick to check its options.
     if (by > MAX_DURATION_MS) return age;
     if (this.#isFraction(name, due)) warn(fractionMessage(name, due));
     const ticks = age === 'young' ? undefined : this.#ticksMissed(name, due);

@@ -22,7 +22,7 @@ export type Overlap = 'skip' | 'queue' | 'allow';
 
 /** Options that all instances of a schedule should share. */
 export interface OnceOptions {
-  /** How long a tick is young: later no instance asks for it. A grant that comes up to 5 s later still counts. Default 1 minute; at least 1 ms. */
+  /** How long a tick is young. After this time no instance asks for it, but a grant up to 5 s later still counts. Default 1 minute; at least 1 ms. */
   readonly within?: Duration | undefined;
   /** How far the clocks of two instances may differ. Default 1 s. */
   readonly skew?: Duration | undefined;
@@ -37,7 +37,7 @@ export interface OnceOptions {
   readonly ttl?: Duration | undefined;
   /** How long before the deadline a run learns that its lease is lost. Default a tenth of `ttl`; at most two thirds of it. */
   readonly notice?: Duration | undefined;
-  /** A name for people, in listings and in `by` of the others. Default `host:pid`. At most 128 characters. */
+  /** A name for people, in listings and in the `by` that other instances get. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
   /** Ends the wait, and aborts the signal of a run. */
   readonly signal?: AbortSignal | undefined;
@@ -70,7 +70,7 @@ const OVERLAPS: readonly unknown[] = ['skip', 'queue', 'allow'] satisfies readon
 
 /**
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound
- * @param defaults those of the `Locks`; defaults for single locks have no effect
+ * @param defaults the defaults of the `Locks`; only `ttl`, `notice`, `label` and `spin` have an effect
  */
 export function oncePlan(
   traits: Traits,

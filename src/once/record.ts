@@ -13,7 +13,7 @@ import { rwLock } from '../primitives/rw-lock.ts';
 import type { OncePlan } from './options.ts';
 import { keepFrom } from './window.ts';
 
-/** A mark of what became of a tick, kept until the tick is late for every instance. Only the holder of the run's key checks and writes it. */
+/** Says that a tick was run or has failed, until the tick is late for every instance. Only the holder of the run's key checks and writes it. */
 export interface TickRecord {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   exists(): Promise<boolean>;
@@ -29,7 +29,7 @@ export interface TickRecord {
 /**
  * The record that a tick was run.
  * @returns undefined if the key of the run is enough: it stays held until the tick is late, and no instance tries again
- * @throws LockError `LOCK_UNSUPPORTED` if the engine keeps nothing when a process ends, or would take a look for a record
+ * @throws LockError `LOCK_UNSUPPORTED` if the engine keeps nothing when a process ends, or if a look on it would count as a record
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits } = runtime.engine.backend;
@@ -60,7 +60,7 @@ const MAX_LOOK_TTL_MS = 5_000;
 
 /**
  * A record in the form of a claim that is never released. It takes all units of a key, and outlasts this process. A look takes one unit. So looks do
- * not hinder each other, not even one that a dead process left: only a record refuses a look.
+ * not hinder each other, even if a dead process has left one: only a record refuses a look.
  */
 function heldRecord(runtime: LockRuntime, { lock, ttl, label, window }: OncePlan, key: string): TickRecord {
   const { engine } = runtime;
@@ -92,7 +92,7 @@ function heldRecord(runtime: LockRuntime, { lock, ttl, label, window }: OncePlan
       };
       const { granted } = await orUnavailable(engine, key, () => engine.attempt(claim));
       if (granted) return true;
-      // On a quorum, votes under way refuse a look, too. So the listing decides, which shows the holds.
+      // On a quorum, votes under way refuse a look, too, so a refusal proves nothing. The listing decides: it shows the holds.
       return inspect ? (await incumbentOf(engine.inspect(key, { exact: true }))) !== null : exists();
     },
   };

@@ -5,8 +5,8 @@ export interface TickRun {
   /** When the tick was due. */
   readonly tick: Date;
   /**
-   * The fencing token. A later run of the tick has a higher token; with `overlap` `skip` or `queue`, also a later run of the name. What the run
-   * writes to should refuse an older token.
+   * The fencing token. A later run of the tick has a higher token; with `overlap` `skip` or `queue`, so has a later run of the name. The
+   * resource that the run writes to should refuse an older token.
    */
   readonly token: bigint;
   /**
@@ -14,7 +14,7 @@ export interface TickRun {
    * `queue`, a later tick), or the `signal` of the options is aborted.
    */
   readonly signal: AbortSignal;
-  /** False when another instance may have begun. Each read looks at the clock. */
+  /** False when another instance may have begun its run. Each read looks at the clock. */
   readonly held: boolean;
   /** ms until another instance could begin, unless the lease is renewed; Infinity if the tick is late for every instance. */
   readonly remaining: number;

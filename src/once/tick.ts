@@ -57,7 +57,7 @@ export function keysOf(name: unknown, due: number): TickKeys {
 
 const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#done|#failed)?|running)$/;
 
-/** Gives the name in a key of a tick, and any other key as it is. */
+/** Gives the name at the beginning of a key of a tick; any other key is returned unchanged. */
 export const nameOfKey = (key: string): string => (key.includes('@') ? key.replace(KEY_OF_TICK, '') : key);
 
 /**

@@ -4,7 +4,7 @@ export type Age = 'early' | 'young' | 'late';
 
 /**
  * The time in which a tick may be asked for, and may begin to run: ms since 1970 by the clock of each instance. If one instance keeps a key until
- * `end` by its own clock, that is long enough for all: the other clocks are at most `skew` behind, so past `lastBegin` by then.
+ * `end` by its own clock, that is long enough for all: the other clocks are at most `skew` behind, so they are past `lastBegin` by then.
  */
 export interface Window {
   readonly due: number;
@@ -38,7 +38,7 @@ export const ageAt = ({ first, last }: Window, now: number): Age => {
 /** Whether an instance that asked while the tick was young may begin to run it. */
 export const mayBegin = ({ lastBegin }: Window, now: number): boolean => now <= lastBegin;
 
-/** An engine's clock may be fast: at worst it ends a duration after this part of the duration, as for a lease. */
+/** An engine's clock may run fast: at worst the engine drops a key after this part of the time asked for, as with a lease. */
 const FAST_CLOCK_RATE = 0.99;
 
 /** How long the engine has to keep a key from now on, ms. 0: not at all. */

@@ -5,9 +5,9 @@ import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './l
 
 /** Bounds of buckets for waits, s: from a grant at once to five minutes. */
 const WAIT_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-/** For holds, s: a job may hold longer than requests wait. */
+/** Bounds for holds, s: a job may hold a lock for longer than requests wait. */
 const HOLD_BUCKETS_S = [...WAIT_BUCKETS_S, 900, 3_600];
-/** For the rest of a lease that lasts a second to some minutes, s. */
+/** Bounds for the time left of a lease, s. A lease lasts from a second to some minutes. */
 const MARGIN_BUCKETS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300];
 
 /** Follows the rules of OpenTelemetry: https://opentelemetry.io/docs/specs/semconv/general/metrics/ */
@@ -45,7 +45,7 @@ type Instruments = ReturnType<typeof instrumentsOf>;
 /** How many values go to the SDK at a time. The SDK is slow, so it must not run at every request. */
 const MAX_BATCH = 256;
 
-/** Values with the same attributes that the SDK does not have yet. */
+/** Values that the SDK does not have yet. All have the same attributes. */
 class Measurements {
   readonly #histogram: Histogram;
   readonly #attributes: Attributes;

@@ -36,7 +36,7 @@ interface SpanPlan {
   /** Whether a request without a trace gets no span, and begins no trace. */
   readonly inTracesOnly: boolean;
   readonly holders: Holders;
-  /** Gets an error of the tracer that no caller would get. */
+  /** Gets each error of the tracer, since no caller gets it. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -91,7 +91,7 @@ export class LockSpans {
     return traced;
   }
 
-  /** Whether a request gets spans: not if its trace is not sampled. To begin a span and ask it would take ten times as long. */
+  /** Whether a request gets spans: not if its trace is not sampled. To begin a span and read its `isRecording()` would take ten times as long. */
   #isTraced(): boolean {
     const caller = trace.getSpanContext(context.active());
     return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#plan.inTracesOnly;

@@ -38,9 +38,9 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
    */
   tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null>;
   /**
-   * Takes the lock, runs `fn` and releases the lock. It gives the result or error of `fn`, also if the release fails, and if the lease was lost
-   * meanwhile, unless `onLoss` is `'throw'`. `fn` and the work that it starts enter the same lock again (`reentrant`): `await` such work, or it runs
-   * beside `fn`.
+   * Takes the lock, runs `fn` and releases the lock. It gives the result or error of `fn`, even if the release fails. It does so after a loss
+   * of the lease, too, unless `onLoss` is `'throw'`. `fn` and the work that it starts re-enter the same lock (`reentrant`): `await` such work, or
+   * the work runs beside `fn`.
    * @throws what `fn` throws; LockError as `acquire`, `LOCK_LOST`
    * @example
    * await locks.mutex('order:42').run(async (lease) => {
@@ -54,13 +54,13 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
 export interface Target<L, O> {
   /** The key, or the keys, for people. */
   readonly name: string;
-  /** The targets of its parts, if it is made of several locks. */
+  /** The targets of the parts, if the lock is made of several locks. */
   readonly parts?: readonly Target<AnyLease, LockOptions>[];
-  /** Gives the options that every lock has, if this kind of lock has others, too. */
+  /** Gives the options that every lock has, without those that only this kind of lock has. */
   lockOptions?(options: O): LockOptions;
   /**
    * Takes the units. A loop of refusals is slowed, see `RefusalThrottle`.
-   * @param watched whether the caller has to release the lease, so that a warning is printed when it is dropped
+   * @param watched whether the caller has to release the lease: then a warning is printed if the lease is dropped
    * @returns undefined if `wait` is 0 and the units are taken
    */
   take(terms: Terms, options: O | undefined, watched: boolean): Promise<L | undefined>;
@@ -87,7 +87,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     return this.#take(options, true);
   }
 
-  // `#take` is not async: one more async function would cost more than all its own work.
+  // `#take` is not async: one more async function would cost more than all the work in `#take`.
   #take(options: O | undefined, watched: boolean): Promise<L> {
     try {
       const terms = options === undefined ? this.#options.terms : this.#termsOf(options);
@@ -122,7 +122,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   /** Shows in a log what the lock is, and nothing of how it works. */
-  // This symbol is `util.inspect.custom`: `node:util` may be missing.
+  // This symbol is `util.inspect.custom`. We do not import it: `node:util` may be missing.
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return `Lock(${quoted(this.target.name)} on ${this.#runtime.engine.backend.name})`;
   }
@@ -195,7 +195,7 @@ export const oneKey = <L extends AnyLease>(
   inside: (lease, fn) => new Frame(runtime, lease as AnyLease as HeldLease).run(fn, lease),
 });
 
-/** A mutex has one holder at a time. It re-enters inside `run`. */
+/** A mutex has one holder at a time. A call inside `run` re-enters. */
 export type Mutex = Lock<Lease>;
 
 /** @internal */

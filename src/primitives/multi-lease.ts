@@ -31,7 +31,7 @@ export class MultiLease implements AnyLease {
     return this.parts.every(({ held }) => held);
   }
 
-  /** The time until the first deadline of a part, unless it is renewed, ms; 0 if a part is not held. */
+  /** The time until the earliest deadline of the parts, if no part is renewed, ms; 0 if a part is not held. */
   get remaining(): number {
     return leastOf(this.parts.map(({ remaining }) => remaining));
   }
@@ -66,7 +66,8 @@ export class MultiLease implements AnyLease {
 }
 
 /**
- * Gives a signal that aborts with the first of these. Node.js never frees a signal of `AbortSignal.any` once it has a listener (nodejs/node#54614).
+ * Gives a signal that aborts when one of `signals` aborts. `AbortSignal.any` would leak: Node.js never frees its signal once that has a listener
+ * (nodejs/node#54614).
  */
 function firstOf(signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();

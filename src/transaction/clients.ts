@@ -12,8 +12,8 @@ type Client = Readonly<Record<string, Method>> & { readonly queryRunner?: { read
 type Run = (tx: Client, text: string, params: never[]) => Promise<unknown>;
 
 /**
- * How each library runs SQL with parameters. We know a library by a method of its transactions: the first method here that is there counts.
- * If a library takes an object in place of the SQL, we write the object out, and import nothing from the library.
+ * How each library runs SQL with parameters. We know a library by a method of its transactions: the first method of this list that the
+ * transaction has decides. If a library takes an object in place of the SQL, we build that object here, and import nothing of the library.
  */
 const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
   ['unsafe', (sql, text, params) => sql.unsafe!(text, params)], // postgres.js
@@ -33,7 +33,7 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
     },
   ],
   [
-    'execute', // Drizzle. In mysql2 `query` is a function, too
+    'execute', // Drizzle. mysql2 has `execute`, too, but only in mysql2 `query` is a function
     async (tx, sql, params) => {
       const made = { getSQL: () => made, toQuery: () => ({ sql, params }) };
       return tx.execute!(made);

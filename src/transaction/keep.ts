@@ -27,7 +27,7 @@ export interface KeepOptions<T = unknown> {
   readonly match?: unknown;
   /** Makes a text of the value. Default: as for a memo. */
   readonly encode?: (value: T) => string;
-  /** Makes the value from that text, also for the caller that ran `fn`. Default: as for a memo. */
+  /** Makes the value from the stored text, also for the caller that ran `fn`. Default: as for a memo. */
   readonly decode?: (text: string) => T;
 }
 
@@ -123,7 +123,7 @@ async function writeRow(place: Place, value: string): Promise<void> {
   await storing(place, () => place.query(sql, text.params));
 }
 
-/** Removes the row: if the caller commits in spite of the error, no key may stay without a result. In a failed transaction the DELETE fails. */
+/** Removes the row: if the caller commits in spite of the error, no key may stay without a result. If the DELETE fails, only a rollback is possible. */
 async function removeRow({ query, dialect, table, key }: Place): Promise<void> {
   const text = new Text(dialect);
   const sql = `DELETE FROM ${text.name(table)}${text.where({ key })}`;

@@ -11,7 +11,7 @@ export interface Dialect {
   readonly mark: (n: number) => string;
   /** How only one of several callers inserts a row. */
   readonly keep: {
-    /** The end of an INSERT, by which it returns a row only if it made one. Empty: a second INSERT fails, but the transaction goes on. */
+    /** The end of an INSERT that makes it return a row only if it made one. Empty: a second INSERT fails, but the transaction goes on. */
     readonly unlessThere: string;
     /** The end of a SELECT that reads what was committed last, even in a transaction with an older snapshot. */
     readonly latest: string;
@@ -43,7 +43,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     quote: '"',
     mark: (n) => `$${n}`,
     keep: { unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1 AS made', latest: '' },
-    // 57014 is missing: a limit of the caller may also end a statement. Only lockRow knows which limit it was (CANCELLED).
+    // 57014 (a cancelled statement) is not here: a limit of the caller may be the reason, too. Only `lockRow` knows which limit it was.
     errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
   },
   mysql: ofMysql('mysql'),
@@ -176,8 +176,8 @@ export class Text {
 }
 
 /**
- * The codes for a table or index that exists already. MySQL has no IF NOT EXISTS for an index (1061). PostgreSQL checks it only at the start
- * of the statement. If another process makes the same thing after that, the statement fails in one of three ways.
+ * The codes for a table or index that exists already. MySQL has no IF NOT EXISTS for an index (1061). PostgreSQL looks for the table or
+ * index only at the start of the statement. If another process makes it after that, the statement fails with one of the other three codes.
  */
 const THERE = ['1061', '42P07', '42710', '23505'];
 
@@ -233,7 +233,7 @@ const ADVICE = {
   LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin again, and lock rows in one order',
 } as const;
 
-/** Makes a `LockError` of the server's lock errors; other errors stay as they are. @param what says what `act` does, for messages */
+/** Makes a `LockError` of the server's lock errors; other errors stay as they are. @param what names the work of `act`, for messages */
 export async function translated<T>({ name, errors }: Dialect, what: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

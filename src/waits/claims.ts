@@ -44,14 +44,14 @@ export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
 /**
  * Makes queues from a listing. It leaves out keys without waiters.
  * @param entries key by key, in the order of the queues, as from `inspect`
- * @param locals the waiters of this process: it knows more of them than the engine does
+ * @param locals the holders and waiters of this process, which knows more of them than the engine does
  */
 export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readonly LocalEntry[])[] = []): ClaimQueues {
   const byKey = new Map<string, WaitsClaim[]>();
   const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin), local]));
   for (const entry of entries) {
     const id = idOf(entry);
-    // For a waiter of this process, its own origin is newer: it knows which of the holds around the waiter are over by now.
+    // For a waiter of this process, the local origin is newer: the holds around the waiter that are over by now are left out.
     const origin = (entry.held ? undefined : own.get(id)?.origin) ?? entry.origin;
     const claim = { ...entry, id, ...(origin && { origin }) };
     byKey.get(claim.key)?.push(claim) ?? byKey.set(claim.key, [claim]);
@@ -66,7 +66,7 @@ export function queuesOf(entries: Iterable<QueueEntry>, locals: readonly (readon
   return { claims, queues: [...engine, ...local.filter((queue) => queue.some((claim) => claim.local))] };
 }
 
-/** A waiter of this process as a claim. Empty if the listing missed its claim at the engine: the listing came too early or too late. */
+/** A local entry as a claim. Empty if the listing does not have its claim at the engine: the listing was made too early or too late. */
 function localClaim({ queued, ...entry }: LocalEntry, listed: ReadonlyMap<string, WaitsClaim>): WaitsClaim[] {
   const id = idOfOrigin(entry.origin);
   const known = listed.get(id);

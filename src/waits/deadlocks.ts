@@ -143,8 +143,8 @@ interface QueuedClaim {
 }
 
 /**
- * The claims of `among` that can never go on, even if all other claims are gone. A hold without a waiting claim inside is taken to end. Then the
- * claims that this admits end, too, and so on. The rest is stuck. So a wait for one of several permits is stuck only if no permit can come back (the
+ * The claims of `among` that can never go on, even if all other claims are gone. We assume that a hold ends if no claim waits inside it, that the
+ * claims admitted then end, too, and so on. The rest is stuck. So a wait for one of several permits is stuck only if no permit can come back (the
  * graph reduction of R. C. Holt, Some Deadlock Properties of Computer Systems, ACM Computing Surveys 4, 1972). The order does not matter: a claim
  * that leaves never delays another claim.
  */

@@ -4,12 +4,12 @@ import { type Deadlock, describeDeadlock } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';
 import { CONFIRM_MS, Suspects } from './suspects.ts';
 
-/** The time from the start of a wait to its first look, and between two looks, ms: a later wait elsewhere may close a cycle. */
+/** The time from the start of a wait to its first look, and between two looks, ms. One look is not enough: a later wait may close a cycle. */
 const FIRST_LOOK_MS = 500;
 const LOOK_INTERVAL_MS = 2_000;
 /** How many waits one look covers at most: first those with the longest time since a look. */
 const MAX_WAITS = 64;
-/** The pause after a look: so many times the duration of the look, and at least so many ms. Meanwhile other waits become due. */
+/** The pause after a look, as a multiple of the duration of the look, and its minimum, ms. During the pause, other waits become due. */
 const REST_FACTOR = 9;
 const MIN_REST_MS = 100;
 

@@ -15,8 +15,8 @@ export interface WaitsEdge {
 }
 
 /**
- * The edges among some claims. A waiter has an edge to the waiter ahead of it. It has an edge to a holder in its way only if no waiter ahead has one:
- * otherwise it waits by way of the waiter ahead. So a queue has no more edges than claims. Each hold around a wait adds one.
+ * The edges among some claims. A waiter has an edge to the waiter ahead of it, and to each holder in its way that no waiter ahead has an edge to: the
+ * path by the waiters ahead is enough for the others. So a queue has no more edges than claims. Each hold around a wait adds an edge.
  */
 export function edgesAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): WaitsEdge[] {
   const edges: WaitsEdge[] = [];

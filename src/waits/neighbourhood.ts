@@ -12,7 +12,7 @@ export interface Inside {
 
 /**
  * Reads the queues in which a deadlock of these waits would be. It reads the queues of the holds around a wait, then those of the holds around the
- * waiters found, and so on, and at last the queue of the wait. If no claim waits for the holds around a wait, the result has no queue for that wait.
+ * waiters found, and so on, and at last the queue that the wait is in. If no claim waits for the holds around a wait, the result has no queue for that wait.
  */
 export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<ClaimQueues> {
   const reading = new Reading(runtime);

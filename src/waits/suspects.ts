@@ -3,7 +3,7 @@ import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 
 /** The least time between two looks that confirm a deadlock, ms. */
 export const CONFIRM_MS = 200;
-/** If a lease ends later by more than this, ms, it was renewed. A smaller difference may be rounding: etcd reports whole seconds. */
+/** If a lease ends later than before by more than this, ms, it was renewed. A smaller difference may be rounding: etcd reports whole seconds. */
 const LEASE_GRAIN_MS = 1_000;
 
 /** When the queue of a claim was asked for, and when the answer came: ms of one clock. */
@@ -12,7 +12,7 @@ export interface AnswerTime {
   readonly ended: number;
 }
 
-/** A claim of a deadlock, from the first look that found it there. */
+/** What is known of a claim since the first look that found it in a deadlock. */
 interface Sight {
   readonly key: string;
   readonly held: boolean;

@@ -1,7 +1,7 @@
 import { type Backend, invalid, LockError, reasonOf, systemClock } from '../../core/index.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 
-/** What holdfast uses of `DynamoDBDocument` of `@aws-sdk/lib-dynamodb`. It does not import the SDK. */
+/** What holdfast uses of `DynamoDBDocument` of `@aws-sdk/lib-dynamodb`. holdfast does not import the SDK. */
 export interface DynamoLike {
   get(
     input: DynamoKey & { ConsistentRead: true },
@@ -32,7 +32,7 @@ interface DynamoKey {
   Key: { id: string };
 }
 /**
- * Locks in a table of DynamoDB whose partition key is the string `id`, without a sort key. The client stays yours.
+ * Locks in a table of DynamoDB whose partition key is the string `id`, without a sort key. `close` leaves the client open.
  * @throws LockError `LOCK_INVALID` when `client` is no document client, or for a bad option.
  * @example
  * import { DynamoDB } from '@aws-sdk/client-dynamodb';
@@ -61,7 +61,7 @@ const storeOf = (client: DynamoLike, TableName: string): RegisterStore => ({
       TableName,
       Item: { id, text, version },
       ConditionExpression: isThere ? '#v = :v' : 'attribute_not_exists(#v)',
-      // `attribute_not_exists` tests the id: an item of another program has no version.
+      // `attribute_not_exists` tests the id, since an item of another program has no version, and must not be overwritten.
       ExpressionAttributeNames: { '#v': isThere ? 'version' : 'id' },
       ...(isThere && { ExpressionAttributeValues: { ':v': ifVersion } }),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
@@ -102,7 +102,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   UnrecognizedClientException: 'the access key of the client is not known there',
 };
 
-/** @throws the error: a `LockError` if the table has surely done nothing */
+/** @throws always: a `LockError` if DynamoDB has surely done nothing, else the error itself */
 const definiteRefusal =
   (table: string) =>
   (cause: unknown): never => {

@@ -32,17 +32,17 @@ const TRAITS: Traits = {
   expires: true,
   // Each hold has a lease of its own. A lease is used again only when its key is surely deleted.
   lifetime: 'lease',
-  // etcd counts whole seconds, and grants no less than one and a half of its election timeouts.
+  // etcd counts whole seconds, and grants no lease shorter than one and a half election timeouts.
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };
 
 /** By default, etcd takes 128 operations in a transaction (`--max-txn-ops`). */
 const MAX_BATCH = 128;
-/** How many batches of a large renewal run at a time. If ten thousand holds were renewed at once, hardly one would be answered in time. */
+/** How many batches of a large renewal run at a time. If ten thousand holds were renewed at once, most answers would come too late. */
 const MAX_BATCHES = 8;
 
 /**
- * Locks on an etcd cluster, 3.4 or later. It opens its own connection, and `close` ends it.
+ * Locks on an etcd cluster, 3.4 or later. The backend opens its own connection, and `close` ends that connection.
  * @throws LockError `LOCK_INVALID` for a bad option. Nothing is sent before the first lock is asked for.
  * @example const locks = createLocks(etcd({ endpoints: ['10.0.0.1:2379', '10.0.0.2:2379', '10.0.0.3:2379'] }));
  */
@@ -78,7 +78,7 @@ export class Etcd implements Backend {
         return claim.accepts ? this.values.ask(claim, claim.accepts, sent, attempt) : attempt();
       });
     } catch (error) {
-      // A definite refusal may come after the claim has joined, and must leave nothing behind.
+      // A definite refusal may come after the claim has joined. The claim must not stay in the queue.
       if (error instanceof LockError) await this.release(claim).catch(() => undefined);
       throw error;
     }
@@ -202,7 +202,7 @@ async function remaining(client: Client, lease: bigint): Promise<number> {
   return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
 }
 
-/** @returns the key of the queue with this name; undefined for the name of another program, which is in no queue */
+/** @param name the name of a claim in etcd @returns the key of its lock; undefined if another program made the name, which is in no queue */
 function keyOf(name: Buffer): string | undefined {
   const parts = name.toString().split('/');
   try {

@@ -35,8 +35,8 @@ export async function check(client: Client): Promise<Finding[]> {
     const has = `the cluster has ${voters} voting member${voters === 1 ? '' : 's'}`;
     add('warning', 'few-members', `${has} and does not survive the loss of one`, 'run three or five members');
   }
-  // Each lease is at least one and a half election timeouts long, and locks stop for one timeout when a leader is lost. With an alarm, the
-  // server grants no lease.
+  // The shortest lease shows the election timeout: it is at least one and a half timeouts long. When a leader is lost, locks stop for one
+  // timeout. With an alarm, the server grants no lease.
   const { id, ttl: seconds } = alarms.length > 0 ? { ttl: 0n } : await client.call(GRANT, { ttl: 1n });
   if (id) await client.call(REVOKE, { id });
   if (seconds > 2n) {

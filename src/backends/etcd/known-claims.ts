@@ -36,7 +36,7 @@ export class KnownClaims {
     return me?.token === undefined ? undefined : me;
   }
 
-  /** Makes a claim of this process, or finds it, with a lease that has most of its time ahead. */
+  /** Finds a claim of this process, or makes it. Almost all of the time of its lease remains. */
   async take(claim: Claim, ms: number): Promise<OwnClaim> {
     this.#prune();
     const known = this.#all.get(claim.id);
@@ -60,7 +60,7 @@ export class KnownClaims {
     return me;
   }
 
-  /** A message of a claim that is over may still reach etcd. So its lease is ended before all else: then etcd refuses the message. */
+  /** A message of a claim that is over may still reach etcd. So first the claim's lease is ended: then etcd refuses the message. */
   async discard(id: string, ms?: number): Promise<void> {
     const me = this.#all.get(id);
     if (me?.state.is !== 'over') return;
@@ -68,7 +68,7 @@ export class KnownClaims {
     this.forget(id);
   }
 
-  /** Ends what this process does for a claim. Its key is gone, or will go with its lease. */
+  /** Ends all work of this process for a claim. The claim's key is gone, or is deleted when its lease ends. */
   forget(id: string): void {
     const coming = this.#coming.get(id);
     if (coming) coming.over = true;

@@ -46,7 +46,7 @@ export class Leases {
     }
   }
 
-  /** @returns the lease, with most of its time ahead, or a new one if the lease is gone */
+  /** @returns the lease, of whose time almost all remains, or a new lease if this one is gone */
   async freshen(lease: ServerLease, ms?: number): Promise<ServerLease> {
     return (await this.#isFresh(lease, ms)) ? lease : this.grant(lease.seconds, ms);
   }

@@ -5,7 +5,7 @@ import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import { get, head, isUnder, type KeyValue, shift, stillStands } from './wire/messages.ts';
 
-/** Moves keys to other leases: a waiter's key to a short one, a hold's key to one of its ttl, and all keys to leases of a new leader. */
+/** Moves keys to other leases: a waiter's key to a short lease, a hold's key to a lease of the hold's ttl, all keys to leases of a new leader. */
 export class Moves {
   readonly #client: Client;
   readonly #leases: Leases;
@@ -26,8 +26,8 @@ export class Moves {
   }
 
   /**
-   * Moves the key of a claim to a lease of so many seconds, one move at a time. If two moves ran at once, their answers could come in another
-   * order than etcd made the moves, and the lease that has the key would be taken for a spare one.
+   * Moves the key of a claim to a lease of `seconds`, one move at a time. If two moves ran at once, the answers could arrive in another order
+   * than etcd made the moves, and the lease that has the key would be used again as a spare lease.
    * @returns the head of the queue; undefined if the key is gone
    */
   to(me: OwnClaim, seconds: number, ms?: number, whole?: boolean): Promise<SeenQueue | undefined> {
@@ -35,7 +35,7 @@ export class Moves {
   }
 
   /**
-   * Renews the lease of the key, or moves the key to a lease of so many seconds. If two calls come at once, only the first moves the key.
+   * Renews the lease of the key, or moves the key to a lease of `seconds`. If two calls come at once, only the first call moves the key.
    * @returns whether the key was still there; the error if the server refused the move, and the present lease was renewed instead: a
    *   server without space writes nothing, but keeps leases alive
    */
@@ -83,7 +83,7 @@ export class Moves {
       if (found?.createRevision !== token) break;
       answer = await from(found.lease); // an earlier move has put the key under that lease
     }
-    // If the claim was given up meanwhile, its old lease was given back then. The new lease is revoked, with the key under it.
+    // If the claim was given up meanwhile, its old lease has been given back. The new lease is revoked, which deletes the key under it.
     if (isOver()) target.state = 'named';
     this.#leases.giveBack(answer.succeeded && !isOver() ? me.lease : target);
     if (!answer.succeeded || isOver()) return undefined;
@@ -94,9 +94,9 @@ export class Moves {
 }
 
 /**
- * Renews holds: all their leases at once, then one transaction reads all their keys. Only the key proves a hold: a lease lives on when its
- * key was deleted, and old servers (`check.ts`) may call a lease alive that is being revoked. After an election, all keys move to leases of
- * the new leader: see `Moves.isSettled`.
+ * Renews holds: all their leases at once, then one transaction reads all their keys. Only the key shows that the hold exists: a lease stays
+ * when its key was deleted, and old servers (`check.ts`) may call a lease alive while they revoke it. After an election, all keys move to
+ * leases of the new leader: see `Moves.isSettled`.
  * @param sent when the renewal began, by the clock: the deadlines count from then
  * @throws the error of the read, if nothing is known of any hold
  */

@@ -86,7 +86,7 @@ export class OwnClaims {
       }));
       const seen = answer.succeeded ? this.waiters.seenAtJoin(claim, me, answer, 0) : readFrom(answer, 0);
       if (claim.queue || indexOf(seen, me) >= 0) return this.#settle(claim, me, seen, sent, ms);
-      // A claim without a queue joins only if there is room, and only if nobody has joined since this look.
+      // A claim that does not wait joins only if there is room, and only if nobody has joined since the queue was read.
       if (!admits(seen.claims, claim)) {
         this.known.forget(claim.id);
         return { granted: false, ahead: seen.claims.length };
@@ -112,7 +112,7 @@ export class OwnClaims {
       const seen = this.waiters.seenAtJoin(next!, successor, answer, 1);
       return { freed, next: await this.#settle(next!, successor, seen, sent, ms).catch(() => undefined) };
     } finally {
-      // If there was no key to delete, an earlier message may still write it. So its lease is not used again, and is revoked.
+      // If there was no key to delete, an earlier message may still write the key. So the claim's lease is revoked and not used again.
       const me = this.known.get(handle.id);
       if (me && !freed) me.lease.state = 'named';
       this.known.forget(handle.id);
@@ -123,7 +123,7 @@ export class OwnClaims {
     return this.watches.close().then(() => this.leases.close(ms));
   }
 
-  /** Gives a sign of life. @returns the queue, if the claim may be admitted by now; undefined if the claim has left the queue */
+  /** Keeps the claim's lease alive. @returns the queue, if the claim may be admitted by now; undefined if the claim is not in the queue */
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<SeenQueue | 'refused' | undefined> {
     const me = this.known.standing(claim.id);
     if (!me) return undefined;
@@ -148,7 +148,7 @@ export class OwnClaims {
   /** Sends a transaction that puts the key of a claim in the queue, under its lease, or under a new lease if that one is gone. */
   #put(me: OwnClaim, ms: number, request: (join: (claim: Claim) => Op) => EtcdTransaction): Promise<TransactionAnswer> {
     return this.leases.use(me.lease, ms, (lease) => {
-      if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key was removed: no message may put it there again
+      if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key was removed: no message may write the key again
       me.lease = lease;
       const join = (claim: Claim): Op => stand(me.name, claimText(claim), lease.id);
       return this.#etcd.client.txn(request(join), ms);
@@ -166,7 +166,7 @@ export class OwnClaims {
     me.sent = Math.max(me.sent, sent);
     const attempt = await this.waiters.judge(claim, me, queue, ms);
     if (attempt.granted) {
-      const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // no less than a renewal has confirmed
+      const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never shorter: a renewal may have confirmed the present lease
       if (this.moves.isSettled(me, seconds)) return attempt;
       const moved = await this.moves.to(me, seconds, ms, claim.lingers);
       return moved ? this.#settle(claim, me, moved, sent, ms) : { granted: false };

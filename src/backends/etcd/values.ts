@@ -39,7 +39,7 @@ export const valueSpan = (prefix: string): Span => [
   Buffer.from(`${prefix}/${FOLDER}0`),
 ];
 
-/** What is stored beside the queue of a key at one revision of the store. In the record, the present is the time 0. */
+/** What is stored beside the queue of a key at one revision of the store. Times in the record count from now, which is 0. */
 interface Seen {
   readonly revision: bigint;
   readonly attempts?: KeyValue;
@@ -50,8 +50,8 @@ interface Seen {
 const VALUE = /^(\d+) (.*)$/s;
 
 /**
- * Values beside the queues, in two keys of etcd for each lock: `value`, and `attempts` for the holds that stored none. The server has no clock.
- * So each of the two keys is under a lease of its own, and ends with it.
+ * Values beside the queues, in two keys of etcd for each lock: `value`, and `attempts` for the holds that stored none. etcd stores no
+ * times of its own. So each of the two keys is under a lease of its own, and is deleted when that lease ends.
  */
 export class EtcdValues implements Values {
   readonly #etcd: EtcdConnection;
@@ -162,7 +162,7 @@ export class EtcdValues implements Values {
     return watchEach((notify) => this.#own.watches.next(value, notify), wake, this.#etcd.clock);
   }
 
-  /** @param both how both names begin */
+  /** @param both the common beginning of both names */
   #namesOf(key: string, both = `${this.#folder}${encodeURIComponent(key)}/`) {
     return { both: Buffer.from(both), value: Buffer.from(`${both}value`), attempts: Buffer.from(`${both}attempts`) };
   }
@@ -188,7 +188,7 @@ export class EtcdValues implements Values {
     const record = readRecord(text);
     const { header, ttl, granted } = await this.#etcd.client.call(TIME_TO_LIVE, { id: value.lease });
     if (ttl < 0n) return undefined;
-    // A new leader gives each lease its whole time again. Then only the lease as a whole bounds the age.
+    // A new leader gives each lease its whole time again. Then the only bound of the age is the whole time of the lease.
     const passed = Number(header!.term === BigInt(term) ? granted - ttl : granted) * 1_000;
     const looked = me?.looked ?? (me?.token !== undefined && { revision: me.token, at: me.began });
     const since = looked && value.modRevision > looked.revision ? Math.max(0, sent - looked.at) : passed;

@@ -81,7 +81,7 @@ export class Waiters {
     return queue;
   }
 
-  /** The answer of this queue to a claim in it. A claim behind the head waits until the watch of its obstacle fires. */
+  /** The answer to an attempt of a claim in this queue. A claim behind the head waits until the watch of its obstacle fires. */
   async judge(claim: Claim, me: OwnClaim, queue: SeenQueue, ms: number): Promise<Attempt> {
     if (decides(queue, me)) return this.#verdict(claim, me, queue);
     if (me.state.is === 'waiting') return { granted: false, ahead: me.state.obstacle.ahead };
@@ -154,7 +154,7 @@ interface WatchedRange {
   readonly from: bigint;
 }
 
-/** Many watches over one stream. Each fires once: at the first change, or when the server may have missed one. */
+/** Many watches over one stream. Each fires once: at the first change, or when it may have missed a change. */
 export class StreamWatches {
   readonly #client: Client;
   readonly #watchers = new Map<bigint, () => void>();
@@ -211,7 +211,7 @@ export class StreamWatches {
     fired?.();
     if (!canceled) void stream.then(({ write }) => write(encode(WatchRequest, { cancel: { watchId } })));
     else if (created) {
-      // This does not answer our own cancel, since the watch never began: the server has refused the token of this stream. So the next stream
+      // The watch was canceled at its creation, so we did not cancel it: the server has refused the token of this stream. So the next stream
       // gets a new token.
       this.#client.forgetToken();
       this.#endStream(stream);

@@ -154,7 +154,7 @@ async function* eachOf<T>(list: Promise<readonly T[]>): AsyncIterable<T> {
   yield* await list;
 }
 
-/** With less free space, bytes, a log that grows for a while may fill the disk. */
+/** With less free space than this, bytes, SQLite's log may fill the disk while it grows. */
 const FREE_BYTES = 64 * 2 ** 20;
 
 /** @param socket the name of the socket of this process; '' when it has none */

@@ -23,7 +23,7 @@ interface OpenFile extends TransactionContext {
 
 type Work<T> = (turn: FileTransaction, opened: OpenFile) => T;
 
-/** The file, and the sockets of its processes. A step opens both: the first step, and the next one after a failure or when the file was replaced. */
+/** The file, and the sockets of its processes. The first step opens both. After a failure, or if the file was replaced, the next step does. */
 export class LocksFile {
   readonly #options: ResolvedFileOptions;
   readonly #events: PeerEvents;
@@ -37,8 +37,8 @@ export class LocksFile {
   }
 
   /**
-   * Does one step as soon as the file is open and no other process is in a transaction. This tries again and again:
-   * if another process is stopped in its transaction, a wait inside SQLite would stop this process, too.
+   * Does one step as soon as the file is open and no other process is in a transaction. This tries again and again, and never waits
+   * inside SQLite: while another process is stopped in its transaction, such a wait would stop this process, too.
    * @throws LockError a definite refusal
    * @throws Error when other processes kept the file busy for too long, or when the outcome is unknown
    */

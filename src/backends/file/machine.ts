@@ -25,7 +25,7 @@ export function machineTime(): number {
   return seconds * 1_000 + nanoseconds / 1e6 - SHIFT;
 }
 
-/** The name of this start of the machine; '' where the system gives none. Without a name, stored times in the future show a reboot. */
+/** The id of this boot of the machine; '' where the system gives none. Without an id, stored times that lie in the future show a reboot. */
 export const machineBoot = (): string => textOf('/proc/sys/kernel/random/boot_id').trim();
 
 /** The magic numbers of network file systems in Linux's statfs(2). */

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 /** The longest path of a socket, bytes. The system keeps 108 on Linux and 104 elsewhere, with a NUL at the end, and cuts a longer path silently. */
 const MAX_PATH = process.platform === 'linux' ? 107 : 103;
 const NAME_LENGTH = 16;
-/** So many characters at the end of a name are the process id, in base 36. */
+/** How many characters at the end of a name are the process id, in base 36. */
 const PID_LENGTH = 6;
 
 /** On Windows a socket is a pipe. It disappears with its process. */

@@ -54,7 +54,7 @@ const SQL = {
   expiredNames: 'SELECT DISTINCT name FROM claim WHERE expires <= ? LIMIT 100',
   /** Some claims that end with their process: claims that wait, and holds that do not linger. */
   mortal: 'SELECT * FROM claim WHERE process = ? AND (held = 0 OR lingers = 0) LIMIT 100',
-  /** (new version, process, process). Holds that outlive their dead process lose its name; their queues get a new version. */
+  /** (new version, process, process). Removes the name of a dead process from the holds that outlive it; their queues get a new version. */
   orphan: `UPDATE claim SET version = ?, process = CASE process WHEN ? THEN '' ELSE process END
     WHERE name IN (SELECT name FROM claim WHERE process = ?)`,
   names: 'SELECT DISTINCT name FROM claim WHERE name >= ? AND name < ? ORDER BY name',

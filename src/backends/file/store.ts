@@ -26,8 +26,8 @@ export type Durability = 'process' | 'power';
 const APPLICATION = 0x686f6c64;
 const FORMAT = 2;
 /**
- * How many tokens are skipped at each start of the machine. A power cut takes back the tokens that were given out since the file was last
- * written to disk: fewer than this number, so no token comes again. 2^17 starts fit below 2^53.
+ * How many tokens are skipped at each boot of the machine. After a power cut, the file does not know the tokens that were given out since it
+ * was last written to disk. These are fewer than this number, so no token is given out twice. 2^17 boots fit below 2^53.
  */
 const SKIPPED_TOKENS = 2 ** 36;
 /** The processes with claims that have not expired. */
@@ -143,7 +143,7 @@ export class Store implements Tokens {
 /** Makes a missing file, private to this user. SQLite gives its other files the same mode. */
 function create(path: string): string {
   const directory = dirname(path);
-  // A missing folder is not made: a process with a misspelt path would get a file of its own, and hold beside the others.
+  // A missing folder is not made: a process with a misspelt path would get a file of its own, and locks that others hold.
   if (!existsSync(directory)) throw new Error(`its folder, ${directory}, does not exist; make it, or correct the path`);
   const network = networkOf(directory);
   if (network)
@@ -172,7 +172,7 @@ function make(path: string, directory: string): void {
 
 /** Checks that the file is a locks file, or empty, and changes nothing. */
 function identify(db: DatabaseSync, path: string): void {
-  // The tables are counted first. Otherwise this could read no id, then another process writes id and tables, and the tables seem foreign.
+  // Count the tables first. Otherwise another process could write id and tables after we read no id, and the tables would seem foreign.
   const made = tables(db) > 0;
   const { application_id: application } = db.prepare('PRAGMA application_id').get() as { application_id: number };
   if (application !== APPLICATION && (application !== 0 || made)) {
@@ -185,7 +185,7 @@ function identify(db: DatabaseSync, path: string): void {
 /**
  * Makes the tables of a new file, and removes the claims of an earlier start of the machine. Only processes of this start can be alive. But
  * in a container with a `boot_id` of its own, the claims of all other processes seem to be of another start. So those processes are asked.
- * @returns a process to ask whether it lives: if it does not, call this again with it in `dead`; undefined when all is done
+ * @returns the name of a process that may be alive: ask it and, if it is dead, add the name to `dead` and call again; undefined: all is done
  */
 function settle(db: DatabaseSync, path: string, own: string, dead: ReadonlySet<string>): string | undefined {
   db.exec('BEGIN IMMEDIATE');

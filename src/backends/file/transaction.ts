@@ -40,7 +40,7 @@ export class FileClaims extends QueuedClaims {
     this.#version = rows[0]?.version;
   }
 
-  /** Whether no other process has changed the queue since. */
+  /** Whether no other process has changed the queue since this one read or wrote it. */
   get current(): boolean {
     return (this.#sql.version.get(this.#name) as ClaimRow | undefined)?.version === this.#version;
   }
@@ -50,7 +50,7 @@ export class FileClaims extends QueuedClaims {
     this.#write(claim);
   }
 
-  /** Rows are in the order of tokens, so only the last claim can get a higher one. Only a quorum raises tokens, and has one claim in a queue. */
+  /** Rows are in the order of tokens, so only the last claim can get a higher token. Only a quorum raises tokens, and its queues have one claim. */
   override raise(claim: StoredClaim, token: bigint): void {
     if ([...this].at(-1) !== claim) return;
     this.#sql.remove.run(this.#name, claim.token);
@@ -126,7 +126,7 @@ export class FileTransaction {
     const { key, id, accepts } = claim;
     const act = (queue: EngineQueue): Attempt => {
       const attempt = queue.attempt(claim, this.#context.process);
-      // The queue ahead of a claim only gets shorter, so its join shows all processes ahead of it. A claim that does not wait may be attempted again.
+      // Later the queue ahead of a waiter only gets shorter, so one look at the join is enough. A claim that does not wait looks at each attempt.
       if (!attempt.granted && !attempt.value && (queue.joined || !claim.queue))
         this.ahead = new Set(
           Array.from(queue.claims, (other) => (other.id !== id && other.process) || '').filter(Boolean),

@@ -15,11 +15,11 @@ import {
   socketName,
 } from './sockets.ts';
 
-/** After so many connections to a process that ended in a row without a proof of its death, its claims end only by expiry. */
+/** After this many connections in a row that ended without proof that the process is dead, we stop: its claims end by expiry. */
 const MAX_RETRIES = 5;
 /** How long a process may take to send its last messages, and to listen on its socket after the socket has a name, ms. */
 const MOMENT_MS = 200;
-/** The first and the longest pause after a failed removal of the claims of a dead process, ms. It doubles. */
+/** The first and the longest pause after a failed removal of the claims of a dead process, ms. The pause doubles. */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
 /** The longest message, bytes. */

@@ -45,9 +45,9 @@ const OF_ONCE = namesOf<Omit<OnceOptions, 'signal'>>({
 const NAMES = allOf(OF_ONCE, OF_CRON);
 
 /**
- * `@Cron` for an application with several instances: at each time of the expression one of them runs the method, with the run of
- * the tick. If the method throws, with `retry` another instance runs it; without `retry` the tick is done. It needs
- * `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
+ * `@Cron` for an application with several instances: at each time of the expression, one instance calls the method with a
+ * `TickRun`. If the method throws, another instance calls it, but only with `retry`; without `retry` the tick is done. The decorator
+ * needs `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
  * @param name of the job: the same on all instances, and unique among all jobs with this engine and prefix. It is also the
  * name in Nest's registry
  * @throws LockError `LOCK_INVALID` for a bad name or unknown option when the class is made, for a bad option when the application starts
@@ -81,7 +81,7 @@ export function OnceCron(
         throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
       const { stopped } = host.work;
       if (stopped.aborted) return; // another instance runs this tick
-      // A job may be due while the scheduler makes it. Then it runs before it gets into the registry, which `tickOf` reads.
+      // If a job is due while the scheduler makes it, the scheduler calls it before the registry has it. `tickOf` reads the registry, so wait.
       await undefined;
       const tick = tickOf(host, name);
       const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);
@@ -102,7 +102,7 @@ export function OnceCron(
   }) as OnceCronDecorator;
 }
 
-/** The time for which the scheduler calls. It is not passed, so we compute it from the job's schedule. */
+/** The scheduled time of the current call. The scheduler does not pass this time, so we compute it from the job's schedule. */
 function tickOf(host: LocksHost, name: string): Date {
   const job = host.moduleRef.get(SchedulerRegistry, { strict: false }).getCronJob(name) as unknown as Job;
   const called = job.lastDate() ?? new Date();

@@ -32,7 +32,7 @@ export type Span = readonly [from: Buffer, to: Buffer];
 /** How many keys one call of a listing asks for. */
 const PAGE = 1_000n;
 
-/** With this, a member without a leader refuses the call at once; otherwise the call would hang. */
+/** With this header, a member without a leader refuses the call at once; otherwise the call would hang. */
 const REQUIRE_LEADER: Metadata = { hasleader: 'true' };
 
 export class Client {

@@ -20,7 +20,7 @@ export const STATUS = {
   unauthenticated: 16,
 } as const;
 
-/** An error that the server answered, or that no answer came. Its text never has a key, an id or an address of ours. */
+/** The server answered with an error, or did not answer. The text of the error never has a key, an id or an address of ours. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   readonly status: number;
@@ -188,7 +188,7 @@ function exchange(
   const judge = (headers: IncomingHttpHeaders): void => {
     if (headers['grpc-status'] === undefined) return;
     status = Number(headers['grpc-status']);
-    // The protocol percent-encodes this text. etcd's own messages are ASCII, where the encoding changes little.
+    // This text is percent-encoded. It is not decoded here: etcd's own messages are ASCII, which the encoding hardly changes.
     message = String(headers['grpc-message'] ?? '');
   };
   stream.on('response', judge); // a refusal without a message has its status in these headers

@@ -103,7 +103,7 @@ export const TXN = method('KV/Txn', TxnRequest, TxnResponse);
 export const RANGE = method('KV/Range', RangeRequest, RangeResponse);
 export const GRANT = method('Lease/LeaseGrant', { ttl: [1, 'int'] }, LeaseResponse);
 export const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
-// etcd declares this call as a stream. One stream per keep-alive, with one message each way, works too, and then the server serves many at once.
+// etcd declares this call as a stream. One stream per keep-alive, with one message each way, works too, and lets the server answer many at once.
 export const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
 export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, {
   header: [1, Header],
@@ -121,7 +121,7 @@ export const MEMBERS = method('Cluster/MemberList', Empty, {
   members: [2, [define({ id: [1, 'int'], isLearner: [5, 'bool'] })]],
 });
 
-/** The end of the range of all keys that begin with `start`, which ends in plain ASCII. */
+/** The end of the range of all keys that begin with `start`. The last byte of `start` is always ASCII. */
 export function endOf(start: Buffer): Buffer {
   const end = Buffer.from(start);
   end[end.length - 1]!++;
@@ -169,7 +169,7 @@ export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE
 /** @param modRevision the revision of the key as it was read; 0 if there was no key */
 export const ifUnchanged = (key: Buffer, modRevision: bigint): Condition =>
   equals(COMPARE.modRevision, { key, modRevision });
-/** True also of an empty queue. A claim that has left since then does not matter: it only makes room. */
+/** True also for an empty queue. A claim that has left after `revision` does not matter: it only makes room. */
 export const nobodyJoinedAfter = (queue: Buffer, revision: bigint): Condition => ({
   key: queue,
   rangeEnd: endOf(queue),
