@@ -52,7 +52,7 @@ const INSPECT_OPTIONS = namesOf<Listing>({ exact: true, progress: true });
  * Locks on one engine.
  * @param defaults options of every lock of these `Locks`
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` on a Node.js that is too old
- * @example await using locks = createLocks(memory(), { wait: '5s' }); // its end does the same as locks.close()
+ * @example await using locks = createLocks(memory(), { wait: '5s' }); // the end of the block does the same as locks.close()
  */
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
   checkPlatform();

@@ -82,7 +82,7 @@ export async function several(opening: readonly Promise<OpenEngine>[]): Promise<
   }
 }
 
-/** Settles as soon as a majority is reached, or impossible. */
+/** Settles as soon as a majority is reached, or can no longer be reached. */
 function majorityReached(nodes: readonly OpenEngine[]): Promise<void> {
   const needed = Math.floor(nodes.length / 2) + 1;
   return new Promise((resolve, reject) => {
@@ -126,8 +126,8 @@ interface Drivers {
  */
 export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]> {
   const loaded = await load(name);
-  // Node finds no names in the exports of an older pg, nor does an older webpack in those of ioredis: then all exports are in `default`. A compiler
-  // to CommonJS (Jest) returns the names, without `default`.
+  // Node finds no named exports in an older pg, and an older webpack finds none in ioredis: then all exports are in `default`. A compiler to
+  // CommonJS (Jest) gives the names, without `default`.
   const isWhole = Object.keys(loaded).every((key) => key === 'default' || key === 'module.exports');
   return (isWhole ? (loaded as { default: object }).default : loaded) as Drivers[N];
 }

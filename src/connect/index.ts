@@ -58,8 +58,8 @@ export interface ConnectDefaults extends LocksDefaults, RenewalOptions {}
 
 /**
  * Locks on the engine that a URL names. The connection is opened here, and `close()` ends it. When it breaks, it is opened again.
- * @param url `memory:`, `file:./locks.db`, `redis://host`… Every server takes `?prefix=`; its page lists all parameters. Several URLs make a quorum
- * of their engines.
+ * @param url `memory:`, `file:./locks.db`, `redis://host`… Every server takes `?prefix=`; the page of the engine lists all parameters. Several URLs
+ * make a quorum of their engines.
  * @param options what to do while the server is not there yet; by default there is one attempt
  * @throws LockError `LOCK_INVALID` for a bad URL, `LOCK_UNSUPPORTED` when the driver is not installed, or the engine cannot do what `renewal` says,
  * `LOCK_UNAVAILABLE` when the server cannot be reached within 5 s, or within `within`, `LOCK_ABORTED`. No error shows credentials.

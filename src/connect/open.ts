@@ -20,8 +20,8 @@ import { type Address, parseAddress } from './url.ts';
 const engines = Object.values(ENGINES);
 
 /**
- * The end of the error for an address of no engine: a suggestion for a host and port, the path of a file, or a misspelt scheme; otherwise empty. It
- * shows no part of a URL that may be a password.
+ * The end of the error for an address that names no engine. It suggests a URL if the address is a host and port, the path of a file, or has a
+ * misspelt scheme; otherwise it is empty. It shows no part of the address that may be a password.
  */
 function didYouMean(href: unknown): string {
   if (typeof href !== 'string') return '';

@@ -36,7 +36,7 @@ function contents(name: string, path: string): Buffer {
   }
 }
 
-/** The error of a TLS handshake, for drivers that hide it; undefined if it succeeds, or takes `ms`. */
+/** The error of a TLS handshake, for drivers that hide it; undefined if the handshake succeeds, or is not over within `ms`. */
 export function distrust(host: string, port: number, tls: Tls, ms = 1_000): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ ...tls, host, port, timeout: ms }, () => end());

@@ -17,8 +17,8 @@ export interface CronTimeLike {
 const REACHES_MS = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 
 /**
- * The last time of the schedule, at or before `at`; undefined if there is none. The package calls a job at its time or a little later, does
- * not pass the time, and can only compute later times.
+ * The last time of the schedule, at or before `at`; undefined if there is none. The package calls a job at its time or a little later. It
+ * does not give the job that time, and can only compute times after a given one.
  */
 export function lastTime(time: CronTimeLike, at: Date): Date | undefined {
   if (time.realDate) return new Date((time.source as { toMillis(): number }).toMillis());

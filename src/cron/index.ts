@@ -22,11 +22,11 @@ export interface CronerJob {
 }
 
 /**
- * Makes the task for `new Cron(pattern, task)`. One of all instances runs `fn`, with the tick and a signal of a loss. The tick is
- * the last time of the pattern, so instances that are called a little late agree on it.
+ * Makes the task for `new Cron(pattern, task)`. One of all instances runs `fn`, with the tick and a signal that reports a lost lease.
+ * The tick is the last time of the pattern, so instances that are called a little late agree on it.
  * @example
  * import { Cron } from 'croner';
- * const options = { timezone: 'Europe/Berlin', catch: (error: unknown) => console.warn(error) }; // or a job that fails ends the process
+ * const options = { timezone: 'Europe/Berlin', catch: (error: unknown) => console.warn(error) }; // without catch, a job that fails ends the process
  * new Cron('0 3 * * *', options, cronerTask(locks, 'nightly-report', (run) => report(run.tick)));
  */
 export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
@@ -52,7 +52,7 @@ function tickOf(job: CronerJob, now: number): Date {
     throw invalid('cronerTask() needs previousRuns(), which croner has from version 10');
   const once = job.getOnce();
   if (once) return once;
-  // `previousRuns` finds only times before the reference, in whole seconds. So ask for 1 ms after the second.
+  // `previousRuns` finds only times before the reference, in whole seconds. So the reference is 1 ms after the second.
   const [last] = job.previousRuns(1, new Date(Math.floor(now / 1_000) * 1_000 + 1));
   if (last) return last;
   throw invalid('croner called a job whose pattern names no time up to now');
@@ -125,7 +125,7 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
 
 /**
  * Makes a task for `cron.schedule(expression, task)`, without a coordinator. One of all instances runs `fn`, with the tick and
- * a signal of a loss.
+ * a signal that reports a lost lease.
  * @example
  * import cron from 'node-cron';
  * cron.schedule('0 3 * * *', nodeCronTask(locks, 'nightly-report', (run) => report(run.tick), { within: '10m' }));

@@ -34,7 +34,7 @@ function locking<M extends AnyMethod>(method: M, given: Plan, name: string): M {
       try {
         return await lock.run(work, plan.kind === 'semaphore' ? { units: plan.units } : undefined);
       } catch (error) {
-        // An error of the method is passed on, even if it is a LockError.
+        // An error of the method goes to the caller, even if it is a LockError.
         if (began) throw error;
         const busy = isLockError(error, 'LOCK_TIMEOUT');
         if (attempts < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE')))
@@ -60,7 +60,7 @@ export function keyFor(key: Plan['key'], method: AnyMethod, name: string): KeyOf
   return (args) => key(...args);
 }
 
-/** Calls of one method do the same work under many keys. So their adaptive leases learn as one group: the template or the method's name. */
+/** Calls of one method do the same work under many keys. So their adaptive leases learn as one group, named after the template or the method. */
 function withGroup({ key, lock }: Plan, name: string): LockOptions {
   const group = typeof key === 'string' ? key : name;
   return lock.adaptive ? { ...lock, adaptive: { group, ...lock.adaptive } } : lock;
@@ -117,7 +117,7 @@ export interface LockedDecorator<A extends unknown[], B> {
  * Runs the method only with the lock held. The method must return a promise. `this`, arguments, result and errors do not change.
  * @param key a template (`'order:{0}'`, `'order:{0.id}'`, `'order:{order.id}'`) or a function of the arguments. Default: the
  * method's name and its first argument
- * @throws LockError `LOCK_INVALID` when the class is made, for errors that show then
+ * @throws LockError `LOCK_INVALID` when the class is made, for errors that can be found then
  * @example
  * ```ts
  * class Orders {

@@ -50,7 +50,7 @@ export function checkOneApplication(self: unknown, name: string): void {
 }
 
 /**
- * Sets the `Locks` of all decorated methods that have no others. Call it once at the start. In a test, call it with `using`:
+ * Sets the `Locks` for all decorated methods without `Locks` of their own. Call it once at the start. In a test, call it with `using`:
  * the end of the block restores the former `Locks`.
  * @example using _ = useLocks(createLocks(memory()));
  */

@@ -16,7 +16,7 @@ export interface MemoizedOptions<A extends unknown[] = never[], T = never> exten
    */
   readonly key?: Key<A>;
   /**
-   * Makes data from the arguments that says what the request is. A call with other data under the same key gets `LOCK_MISMATCH`.
+   * Makes the data that identifies the request, from the arguments. A call with other data under the same key gets `LOCK_MISMATCH`.
    * Default: all arguments.
    */
   readonly match?: (...args: A) => unknown;
@@ -35,7 +35,7 @@ type Given = MemoizedOptions<unknown[], unknown>;
 const runs = new AsyncLocalStorage<MemoRun>();
 
 /**
- * The run of the `@Memo` method that is running: its token, and the signal of a loss.
+ * The run of the `@Memo` method that is running: its token, and the signal that asks it to stop.
  * @throws LockError `LOCK_NOT_HELD` outside such a method
  * @example
  * const rates = memoized({ key: 'rates', keep: '10m', locks }, async () => fetch('https://rates.example', currentRun()));
@@ -80,7 +80,7 @@ const needsKey = (name: string, why: string): LockError => invalid(`@Memo on ${n
 /**
  * One of all calls with the same key runs the method, and all get its result, as with `locks.memo`. A call with other arguments
  * under the same key is refused. Each caller gets its own copy of the kept value.
- * @throws LockError `LOCK_INVALID` when the class is made, for errors that show then
+ * @throws LockError `LOCK_INVALID` when the class is made, for errors that can be found then
  * @example
  * ```ts
  * class Reports {

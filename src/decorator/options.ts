@@ -81,7 +81,7 @@ const OWN = namesOf<Omit<LockedOptions & KeyOption, keyof LockOptions>>({
 });
 const NAMES = allOf(OWN, LOCK_OPTIONS);
 
-/** @throws LockError `LOCK_INVALID` for errors that show without an engine. Each call of the method checks the engine's bounds. */
+/** @throws LockError `LOCK_INVALID` for errors that can be found without an engine. Each call of the method checks the engine's bounds. */
 export function planOf(options: LockedOptions & KeyOption): Plan {
   checkNames(options, NAMES, 'the options of @Locked and locked()');
   const { key, kind, permits, units, retries = 0, onBusy = 'throw', locks, ...lock } = options;

@@ -11,7 +11,7 @@ export interface DecoratedMethod {
 }
 
 /**
- * Finds out what was decorated from the arguments of the decorator, standard or legacy.
+ * Finds out, from the arguments of a standard or legacy decorator, what was decorated.
  * @param decorator its name, for messages
  */
 export function placeOf([first, second, third]: readonly unknown[], decorator: string): DecoratedMethod {

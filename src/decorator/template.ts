@@ -12,7 +12,7 @@ const UNKNOWN: Parameters = { names: [], open: true };
 /** Comments and strings, in which brackets and commas mean nothing. */
 const NOISE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g;
 const ONE_BARE = /^\s*(?:async\s+)?([\p{ID_Start}$_][\p{ID_Continue}$]*)\s=>/u;
-/** A function with this word may take more than it lists: a wrapper that passes on all arguments, or code compiled for old engines. */
+/** A function with this word may take more arguments than it lists: a wrapper that forwards all arguments, or code compiled for old engines. */
 const ARGUMENTS = /\barguments\b/;
 /** One parameter: a name or a pattern, perhaps with a default. */
 const PIECE = /^\s*(\.\.\.)?\s*(?:([\p{ID_Start}$_][\p{ID_Continue}$]*)|\{[\s\S]*\}|\[[\s\S]*\])\s*(?:=[\s\S]*)?$/u;
@@ -48,7 +48,7 @@ export function isMinified(fn: (...args: never[]) => unknown): boolean {
   return !source.includes('[native code]') && !ONE_BARE.test(text) && listOf(text) === undefined;
 }
 
-/** Replaces a comment by a space, a string by an empty string, and a template string with code by `OBSCURE`: its list is doubtful. */
+/** Replaces a comment by a space, a string by an empty string, and a template string with code by `OBSCURE`, since the list is doubtful then. */
 function plain(noise: string): string {
   if (noise.startsWith('/')) return ' ';
   return noise.startsWith('`') && noise.includes('${') ? OBSCURE : '""';

@@ -8,7 +8,7 @@ import { invalid, LockError, shown } from '../core/index.ts';
  */
 export interface Fence {
   /**
-   * Raises the mark, the highest token seen, to `token`, which may be claimed again.
+   * Raises the mark, the highest token seen, to `token`. The same token may be claimed again.
    * @throws LockError `LOCK_FENCED` when a newer token was seen
    * @example
    * const fence = redisFence(client, 'orders');

@@ -61,7 +61,7 @@ export interface SqlFenceOptions {
 /** A guard for something kept in a SQL database. */
 export interface SqlFence extends Fence {
   /**
-   * If you give the `query` of your transaction, the row of the mark stays locked until the commit, so no newer holder comes before it.
+   * If you give the `query` of your transaction, the row of the mark stays locked until the commit, so no newer holder can claim before that.
    * Outside of a transaction, a claim guards a read, not a write. A mark counts only when it is committed. So without `query`, a claim
    * that runs inside a transaction is refused (on MySQL and MariaDB, if the driver is mysql2).
    * @throws LockError `LOCK_FENCED`, `LOCK_UNAVAILABLE`
@@ -121,7 +121,7 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
     const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (UNHEX(${first}), ${second})`;
     const said = await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
     if (run === query) checkClosed(said, name, `the claim of ${quoted}`);
-    // A flag of the connection decides which rows MySQL counts as changed. So we read the row, and rows of any form will do. FOR UPDATE: a
+    // A flag of the connection decides which rows MySQL counts as changed. So we read the row, and only ask whether there is one. FOR UPDATE: a
     // plain read shows the row as it was at the transaction's first read, and so hides a newer mark, which the INSERT did not change
     // (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
     const mine = `SELECT newest FROM ${quoted} WHERE resource = UNHEX(${first}) AND newest = CAST(${second} AS UNSIGNED) FOR UPDATE`;
@@ -166,7 +166,7 @@ export async function fenced<T>(
   if (typeof work !== 'function')
     throw invalid(`fenced() needs a function that does the work, not ${shown(work)}`, resource);
   const token = checkToken(lease?.token);
-  await assertTransaction(query, 'fenced', resource); // without a transaction, the mark would be free again before the work is done
+  await assertTransaction(query, 'fenced', resource); // without a transaction, the row of the mark would be unlocked before the work
   await fence.claim(token, (sql, params) => query(sql, params)); // a new function: `claim` refuses `query` itself in a transaction
   return work();
 }

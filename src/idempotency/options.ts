@@ -11,7 +11,7 @@ type OfMemo = Pick<MemoOptions, 'keep' | 'wait' | 'ttl' | 'maxHold' | 'attempts'
 export interface IdempotencyOptions<R = never> extends OfMemo {
   /**
    * The caller: the account or tenant of your login, as text. **If the text lacks the account, one user gets the answer of another user with
-   * the same key.** Method and path are part of the key already. With Hono it gets the context. If all callers are one: `() => 'all'`.
+   * the same key.** Method and path are part of the key already. With Hono the function gets the context. If all callers are one: `() => 'all'`.
    */
   readonly scope: (request: R) => string;
   /** Whether a request without the header is refused with 400. Default true. False: the handler runs without protection. */

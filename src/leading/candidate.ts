@@ -76,8 +76,8 @@ export class Candidate {
   }
 
   /**
-   * @returns whether there was a term. It resolves when the term is over. Inside the function of the term it resolves at once: the function would
-   * wait for itself.
+   * @returns whether there was a term. The promise resolves when the term is over; inside the function of the term, it resolves at once, since the
+   * function would otherwise wait for itself.
    */
   async resign(): Promise<boolean> {
     if (!this.#current) return false;

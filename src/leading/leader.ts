@@ -95,8 +95,8 @@ export class Leader {
 
   /**
    * Ends the current term: its signal is aborted. When the function has settled, the next candidate leads, and `run` campaigns again.
-   * @returns whether there was a term. It resolves when the term is given up. Inside the function of the term, and in what the function started, it
-   * resolves at once, since the function may wait for it
+   * @returns whether there was a term. The promise resolves when the term is given up. Inside the function of the term, and in work that the function
+   * started, it resolves at once, since the function may wait for the promise
    * @example
    * const leader = locks.leader('feed');
    * const led = await leader.resign();
@@ -106,8 +106,8 @@ export class Leader {
   }
 
   /**
-   * Asks once, and returns the candidate that holds the lock, or null. A candidate that died while it waited may still get the lock: it is named
-   * until its term expires, and its function never runs.
+   * Asks once, and returns the candidate that holds the lock, or null. A candidate that died while it waited may still get the lock. Then it is
+   * named until its term expires, but its function never runs.
    * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot list; `LOCK_UNAVAILABLE`
    * @example
    * const who = await locks.leader('feed').current();
@@ -119,7 +119,7 @@ export class Leader {
   }
 
   /**
-   * Yields who leads, now and after each change, whether or not this object is a candidate. While you wait for a value, it asks the engine at least
+   * Yields who leads, now and after each change, whether or not this object is a candidate. While you wait for a value, the engine is asked at least
    * as often as `every` says, and after changes that the engine reports. If the engine does not answer for a while, the observation goes on.
    * @throws LockError `LOCK_UNSUPPORTED`, at once, if the engine cannot list; `LOCK_INVALID`
    * @example

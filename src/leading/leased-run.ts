@@ -6,7 +6,7 @@ export interface RunGuard {
   readonly isNeeded?: () => boolean;
 }
 
-/** @internal What a function that runs under leases sees of its run: the base of the run of a tick, the run of a memo, and the term of a leader. */
+/** @internal A run under leases, as its function sees it. It is the base of the run of a tick, of the run of a memo, and of the term of a leader. */
 export class LeasedRun {
   readonly #guards: readonly RunGuard[];
   readonly #controller = new AbortController();

@@ -14,7 +14,7 @@ export interface Incumbent {
   readonly label: string;
   /** The token of the term. */
   readonly token: bigint;
-  /** ms since this candidate asked for the lock; undefined if the engine does not keep it. */
+  /** ms since this candidate asked for the lock; undefined if the engine does not keep that time. */
   readonly since: number | undefined;
 }
 

@@ -57,7 +57,7 @@ const NAMES = namesOf<LeaderOptions>({
 });
 const DEFAULT_PAUSE_MS = { pause: 100, jitter: 0.5, bound: 30_000 };
 const DEFAULT_SETTLE_MS = 10_000;
-/** How often a candidate renews its place in the queue, ms, if the engine notifies it. Most candidates wait as long as their process lives. */
+/** How often a candidate renews its place in the queue, ms, if the engine notifies waiters. Most candidates wait as long as their process lives. */
 const SIGN_OF_LIFE_MS = 8_000;
 
 /**

@@ -2,11 +2,11 @@
 export interface Term {
   /** The name of the election. */
   readonly name: string;
-  /** The fencing token; it grows with every term. What the leader writes to should refuse an older token. */
+  /** The fencing token; it grows with every term. The resource that the leader writes to should refuse an older token. */
   readonly token: bigint;
   /**
    * Aborted when the term must end: it is lost (before the deadline; the reason is the `LOCK_LOST` error), `resign()` was called, or the signal of
-   * `run` was aborted. The next term begins when the function has settled; after a loss it does not wait for that.
+   * `run` was aborted. The next term begins when the function has settled; after a loss, it may begin earlier.
    */
   readonly signal: AbortSignal;
   /** False from the deadline on. Each read looks at the clock. */

@@ -17,7 +17,7 @@ export interface Asking {
   readonly began: number;
 }
 
-/** The greatest age of a result that a caller takes, ms. Infinity: the engine drops older ones. @param sent the time of the attempt, ms */
+/** The greatest age of a result that a caller takes, ms. Infinity: the engine itself drops old results. @param sent the time of the attempt, ms */
 export function maxAge({ plan: { keep }, began }: Asking, sent: number): number {
   return keep >= MIN_VALUE_TTL_MS ? Number.POSITIVE_INFINITY : Math.max(keep, passedFor(sent - began));
 }
@@ -26,7 +26,7 @@ export function maxAge({ plan: { keep }, began }: Asking, sent: number): number 
 export const answered = <C extends Asking>(callers: readonly C[], value: StoredValue, sent: number): C[] =>
   callers.filter((caller) => (caller.plan.keep > 0 || caller.began <= sent) && isAnswer(value, maxAge(caller, sent)));
 
-/** Gives what a caller with this `keep` sees of a look: no older result, even if the engine still has it. */
+/** Gives what a caller with this `keep` may see of a look: no result older than `keep`, even if the engine still has it. */
 export function keptFor(keep: number, looked: ValueRecord): ValueRecord {
   const { value, ...rest } = looked;
   if (!value || keep >= MIN_VALUE_TTL_MS || stateOf(value.text) !== 'kept') return looked;
@@ -35,7 +35,7 @@ export function keptFor(keep: number, looked: ValueRecord): ValueRecord {
     : rest;
 }
 
-/** Whether a caller needs no new value: the value found is younger than `refresh`, or all attempts to make another are used up. */
+/** Whether a caller needs no new value: the value found is younger than `refresh`, or all attempts to make another value are used up. */
 export const isEnough = ({ value, attempts }: ValueRecord, plan: Pick<MemoPlan, 'refresh' | 'attempts'>): boolean =>
   value !== undefined && (value.age < plan.refresh || attempts >= plan.attempts);
 

@@ -203,7 +203,7 @@ const membersOf = (json: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(json).map(([name, member]) => [name, read(member)]));
 
 /**
- * Calls a function of the user. If the function throws, the new error names only the class of its error: the message might show the value.
+ * Calls a function of the user. If the function throws, the new error names only the class of what was thrown: a message might show the value.
  * @throws RefusedValue if the function throws, or returns a promise
  */
 export function given<R>(name: string, act: () => R): R {

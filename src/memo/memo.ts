@@ -62,7 +62,7 @@ export type MemoWork<T> = (run: MemoRun) => Promise<T> | T;
 export interface MemoWait {
   /** How long to wait while another caller's function runs; 0: not at all; `'forever'`. `wait` does not limit this call's function. */
   readonly wait?: Wait | undefined;
-  /** Ends the wait. If no other caller waits for the run, its signal is aborted, too. */
+  /** Ends the wait. If no other caller waits for the run, the signal of the run is aborted, too. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -110,7 +110,7 @@ export interface Seal {
 
 /** Options of a memo. All callers of a key should give the same options. */
 export interface MemoOptions<T = unknown> {
-  /** How long a result counts, by the engine's clock, up to a year. Default 0: only callers that wait when it comes get it. */
+  /** How long a result is valid, by the engine's clock, up to a year. Default 0: only callers that wait when the result comes get it. */
   readonly keep?: Duration | undefined;
   /**
    * The request, as data. A caller with another request gets `LOCK_MISMATCH`, also during a run. The SHA-256 of the data is kept. `undefined`, also
@@ -118,7 +118,7 @@ export interface MemoOptions<T = unknown> {
    */
   readonly match?: unknown;
   /**
-   * After so many runs without a result, deaths included, no run begins for `rest`: all get the old result, or `LOCK_POISONED`. Default: no limit.
+   * After this number of runs without a result, crashes included, no run begins for `rest`: all get the old result, or `LOCK_POISONED`. Default: no limit.
    */
   readonly attempts?: number | undefined;
   /** How long no run begins after the last attempt. Default 1 hour. */

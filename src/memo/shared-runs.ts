@@ -44,7 +44,7 @@ export class SharedRuns {
     for (const [key, run] of [...this.#runs]) run.close(errorOf(key));
   }
 
-  /** Not an async function: that would deliver the result some microtasks later. */
+  /** Not an async function: an async function would deliver the result some microtasks later. */
   run<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
     return promiseOf(() => this.#call(plan, fn, options));
   }

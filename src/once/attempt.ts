@@ -81,7 +81,7 @@ export class TickAttempt {
 
   /**
    * Writes the record before the run. After the first attempt, other instances may find the record, and leave the tick to this one. So this instance
-   * tries until the engine answers. It stops when it has lost the key: then another instance may have written the record.
+   * tries again while the tick is not late. It stops when it has lost the key: then another instance may have written the record.
    */
   async #commit(record: TickRecord, lease: Lease): Promise<void> {
     const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;

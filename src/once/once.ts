@@ -40,7 +40,7 @@ export class Ticks {
 
 /** How many names are remembered. Later names get no warning. */
 const MAX_NAMES = 1_000;
-/** The number of missed ticks before a warning: one missed tick may be an accident. */
+/** A warning needs at least this number of missed ticks: one missed tick may be an accident. */
 const MIN_MISSED_TICKS = 2;
 
 interface MissedTicks {

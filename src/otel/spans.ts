@@ -36,7 +36,7 @@ interface SpanPlan {
   /** Whether a request without a trace gets no span, and begins no trace. */
   readonly inTracesOnly: boolean;
   readonly holders: Holders;
-  /** Gets each error of the tracer, since no caller gets it. */
+  /** Gets errors of the tracer that would reach no caller. */
   readonly failed: (error: unknown) => void;
 }
 

@@ -89,7 +89,7 @@ export function multiLock(
 /** Gives all leases back at once. */
 const undo = (leases: readonly HeldLease[]): Promise<unknown> => Promise.all(leases.map((lease) => lease.undo()));
 
-/** Gives the locks of a list of keys and locks. @throws LockError `LOCK_INVALID` */
+/** Makes a lock of each key in a list of keys and locks. @throws LockError `LOCK_INVALID` */
 export function partsOf(
   parts: readonly (string | Lock)[],
   mutexOf: (key: string) => Lock,
@@ -102,7 +102,7 @@ export function partsOf(
   });
 }
 
-/** Ends the wait of a caller for its next lock, when it loses a lock that it has, or its signal aborts. */
+/** Ends a caller's wait for its next lock when the caller loses a lock that it has, or when its signal aborts. */
 export class WaitAbort implements Disposable {
   /** The loss that ended the wait. */
   loss: LockError | undefined;

@@ -123,7 +123,7 @@ async function writeRow(place: Place, value: string): Promise<void> {
   await storing(place, () => place.query(sql, text.params));
 }
 
-/** Removes the row: if the caller commits in spite of the error, no key may stay without a result. If the DELETE fails, only a rollback is possible. */
+/** Removes the row: a commit in spite of the error must leave no key without a result. In a failed transaction, only the rollback removes the row. */
 async function removeRow({ query, dialect, table, key }: Place): Promise<void> {
   const text = new Text(dialect);
   const sql = `DELETE FROM ${text.name(table)}${text.where({ key })}`;

@@ -11,7 +11,7 @@ export interface Dialect {
   readonly mark: (n: number) => string;
   /** How only one of several callers inserts a row. */
   readonly keep: {
-    /** The end of an INSERT that makes it return a row only if it made one. Empty: a second INSERT fails, but the transaction goes on. */
+    /** Ends an INSERT, so that the INSERT returns a row only if it made one. Empty: a second INSERT fails, but the transaction goes on. */
     readonly unlessThere: string;
     /** The end of a SELECT that reads what was committed last, even in a transaction with an older snapshot. */
     readonly latest: string;
@@ -205,7 +205,7 @@ export async function waitUntilMade(creation: Promise<unknown>): Promise<void> {
   });
 }
 
-/** PostgreSQL: no active transaction. MySQL and MariaDB: no such savepoint. */
+/** PostgreSQL: no active transaction, no such savepoint. MySQL and MariaDB: no such savepoint. */
 const NO_TRANSACTION = ['25P01', '3B001', '1305'];
 /** MySQL cannot prepare this statement. */
 const NOT_PREPARED = '1295';

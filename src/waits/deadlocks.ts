@@ -151,7 +151,7 @@ interface QueuedClaim {
 export function stuckAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): Set<string> {
   const lined = queues.map((queue) => arrivalQueue(queue.filter(({ id }) => among.has(id))));
   const memberships = new Map<string, { queue: ArrivalQueue<QueuedClaim>; member: QueuedClaim }[]>();
-  /** By the id of a claim: in how many queues it is not admitted yet, and how many claims wait inside it. */
+  /** By the id of a claim. `refused`: in how many queues the claim is not admitted yet. `inside`: how many claims wait inside it. */
   const refused = new Map<string, number>();
   const inside = new Map<string, number>();
   const add = (counts: Map<string, number>, id: string, by: number): number => {

@@ -15,8 +15,8 @@ export interface WaitsEdge {
 }
 
 /**
- * The edges among some claims. A waiter has an edge to the waiter ahead of it, and to each holder in its way that no waiter ahead has an edge to: the
- * path by the waiters ahead is enough for the others. So a queue has no more edges than claims. Each hold around a wait adds an edge.
+ * The edges among some claims. A waiter has an edge to the waiter ahead of it, and to each holder in its way to which no waiter ahead has an edge.
+ * If a waiter ahead has one, the path over that waiter is enough. So a queue has no more edges than claims. Each hold around a wait adds an edge.
  */
 export function edgesAmong({ queues, claims }: ClaimQueues, among: ReadonlySet<string>): WaitsEdge[] {
   const edges: WaitsEdge[] = [];

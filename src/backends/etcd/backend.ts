@@ -38,7 +38,7 @@ const TRAITS: Traits = {
 
 /** By default, etcd takes 128 operations in a transaction (`--max-txn-ops`). */
 const MAX_BATCH = 128;
-/** How many batches of a large renewal run at a time. If ten thousand holds were renewed at once, most answers would come too late. */
+/** How many batches of a large renewal run at a time. If ten thousand holds were renewed at once, nearly all answers would come too late. */
 const MAX_BATCHES = 8;
 
 /**
@@ -202,7 +202,7 @@ async function remaining(client: Client, lease: bigint): Promise<number> {
   return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
 }
 
-/** @param name the name of a claim in etcd @returns the key of its lock; undefined if another program made the name, which is in no queue */
+/** @returns the key of the lock whose queue has this name; undefined for a name that is in no queue: another program made it */
 function keyOf(name: Buffer): string | undefined {
   const parts = name.toString().split('/');
   try {

@@ -46,7 +46,7 @@ export class Leases {
     }
   }
 
-  /** @returns the lease, of whose time almost all remains, or a new lease if this one is gone */
+  /** @returns the lease, with almost all of its time remaining, or a new lease if this one is gone */
   async freshen(lease: ServerLease, ms?: number): Promise<ServerLease> {
     return (await this.#isFresh(lease, ms)) ? lease : this.grant(lease.seconds, ms);
   }

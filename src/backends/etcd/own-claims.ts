@@ -123,7 +123,7 @@ export class OwnClaims {
     return this.watches.close().then(() => this.leases.close(ms));
   }
 
-  /** Keeps the claim's lease alive. @returns the queue, if the claim may be admitted by now; undefined if the claim is not in the queue */
+  /** Keeps the claim's lease alive. @returns the queue if the claim may be admitted by now, or `refused`; undefined if the claim is not in the queue */
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<SeenQueue | 'refused' | undefined> {
     const me = this.known.standing(claim.id);
     if (!me) return undefined;

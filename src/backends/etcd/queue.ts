@@ -130,8 +130,8 @@ export const decides = (queue: SeenQueue, me: OwnClaim): boolean =>
 export const joinsBehind = (claim: Claim): boolean => claim.queue && isExclusive(claim);
 
 /**
- * The operations by which a claim joins and reads the queue. An exclusive claim reads only the head of the queue and its own predecessor: if a
- * thousand processes joined and each read the whole queue, each would read up to a thousand claims.
+ * The operations by which a claim joins and reads the queue. An exclusive claim reads only the head of the queue and its own predecessor: else,
+ * if a thousand processes joined, each would read a thousand claims.
  */
 export const joining = ({ queue, name }: OwnClaim, claim: Claim, join: Op): readonly Op[] =>
   joinsBehind(claim) ? [newest(queue), join, look(name), head(queue)] : [join, list(queue)];

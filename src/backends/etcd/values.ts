@@ -50,8 +50,8 @@ interface Seen {
 const VALUE = /^(\d+) (.*)$/s;
 
 /**
- * Values beside the queues, in two keys of etcd for each lock: `value`, and `attempts` for the holds that stored none. etcd stores no
- * times of its own. So each of the two keys is under a lease of its own, and is deleted when that lease ends.
+ * Values beside the queues, in two keys of etcd for each lock: `value`, and `attempts` for the holds that stored none. etcd reports no
+ * time. So each of the two keys is under a lease of its own, and is deleted when that lease ends.
  */
 export class EtcdValues implements Values {
   readonly #etcd: EtcdConnection;

@@ -23,7 +23,7 @@ interface OpenFile extends TransactionContext {
 
 type Work<T> = (turn: FileTransaction, opened: OpenFile) => T;
 
-/** The file, and the sockets of its processes. The first step opens both. After a failure, or if the file was replaced, the next step does. */
+/** The file, and the sockets of its processes. The first step opens both; a later step does so after a failure, or if the file was replaced. */
 export class LocksFile {
   readonly #options: ResolvedFileOptions;
   readonly #events: PeerEvents;

@@ -143,7 +143,7 @@ export class Store implements Tokens {
 /** Makes a missing file, private to this user. SQLite gives its other files the same mode. */
 function create(path: string): string {
   const directory = dirname(path);
-  // A missing folder is not made: a process with a misspelt path would get a file of its own, and locks that others hold.
+  // A missing folder is not made: a process with a misspelt path would get a file of its own, and hold locks that others hold.
   if (!existsSync(directory)) throw new Error(`its folder, ${directory}, does not exist; make it, or correct the path`);
   const network = networkOf(directory);
   if (network)
@@ -183,8 +183,8 @@ function identify(db: DatabaseSync, path: string): void {
 }
 
 /**
- * Makes the tables of a new file, and removes the claims of an earlier start of the machine. Only processes of this start can be alive. But
- * in a container with a `boot_id` of its own, the claims of all other processes seem to be of another start. So those processes are asked.
+ * Makes the tables of a new file, and removes the claims of an earlier boot of the machine. Only processes of this boot can be alive. But
+ * in a container with a `boot_id` of its own, the claims of all other processes seem to be of another boot. So those processes are asked.
  * @returns the name of a process that may be alive: ask it and, if it is dead, add the name to `dead` and call again; undefined: all is done
  */
 function settle(db: DatabaseSync, path: string, own: string, dead: ReadonlySet<string>): string | undefined {

@@ -15,7 +15,7 @@ import {
   socketName,
 } from './sockets.ts';
 
-/** After this many connections in a row that ended without proof that the process is dead, we stop: its claims end by expiry. */
+/** How often in a row we connect again to a process if nothing proves that it is dead. After that, its claims end by expiry. */
 const MAX_RETRIES = 5;
 /** How long a process may take to send its last messages, and to listen on its socket after the socket has a name, ms. */
 const MOMENT_MS = 200;

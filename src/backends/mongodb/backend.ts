@@ -48,7 +48,7 @@ export interface MongoOptions {
 const KNOWN = namesOf<MongoOptions>({ prefix: true, clock: true });
 
 /**
- * Locks in a collection of a database of MongoDB 4.4 or later. The client stays yours, and open.
+ * Locks in a collection of a database of MongoDB 4.4 or later. `close` leaves the client open.
  * @param db a `Db` of the official driver: `client.db('app')`
  * @throws LockError `LOCK_INVALID` when `db` is no database, or for a bad option.
  * @example
@@ -70,7 +70,7 @@ class Mongo implements Backend {
   readonly #db: MongoDb;
   readonly #queues: Queues;
   readonly #changes: Changes;
-  /** Evictions are written to a collection of their own. So the stream of a holder brings nothing else. */
+  /** Evictions are written to a collection of their own. So the stream for holders brings only evictions. */
   readonly #evictions: Changes;
   readonly #evicted: MongoCollection;
   readonly #clock: Clock;

@@ -4,7 +4,7 @@ import type { KeyRecord } from '../shared/record.ts';
 import { byRule, EngineTime, TokenCounter } from '../shared/stored-queue.ts';
 
 export const FORM = 1;
-/** With the mark in front, no id is empty, or an operator of MongoDB. */
+/** With `=` in front, no id is empty, or looks like an operator of MongoDB. */
 export const idOf = (key: string): string => `=${key}`;
 export const keyOf = (id: string): string => id.slice(1);
 
@@ -37,7 +37,7 @@ interface ClaimDocument extends Demand {
 interface ValueDocument {
   readonly text: string;
   readonly token: Long;
-  /** When the age of the value begins. */
+  /** The age of the value counts from this time. */
   readonly at: Date;
   readonly until: Date;
 }
@@ -54,7 +54,7 @@ interface AttemptsDocument {
 const tokenOf = (token: Long | undefined): bigint => BigInt(token?.toString() ?? 0);
 
 /**
- * The answer to an attempt, from the document that the server made of it.
+ * The answer to an attempt, read from the document as the attempt left it.
  * @param notAfter the attempt was too late to join, or to take a value, if the time of the document is later
  */
 export function answerTo(claim: Claim, document: QueueRecord, notAfter?: Date): Attempt {
@@ -85,7 +85,7 @@ export function queueOf({ queue, now, value, attempts }: QueueRecord): EngineQue
   return new EngineQueue(new TokenCounter(0n), byRule(claims), record).at(new EngineTime(now.getTime()));
 }
 
-/** @returns a function that says of each document whether it has another value than the document before it */
+/** @returns a function that says of each document whether it has a value, and another one than the document before it */
 export function newsOfValues(): (document: QueueRecord) => boolean {
   let last: string | undefined;
   return ({ value }) => {

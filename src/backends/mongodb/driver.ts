@@ -1,4 +1,4 @@
-/** What holdfast uses of a `Db` of the official driver (`mongodb`, 6 or later). It does not import the driver. */
+/** What holdfast uses of a `Db` of the official driver (`mongodb`, 6 or later). holdfast does not import the driver. */
 export interface MongoDb {
   collection(name: string, options?: object): MongoCollection;
   command(command: object): Promise<Record<string, unknown>>;

@@ -1,13 +1,13 @@
 /**
  * Pure functions that build the change of one key's document: an aggregation pipeline, which the server runs in one step, by its own clock.
- * The time is `$$NOW`, or the time of the last change if later. So the time of a key never goes back, even if a router puts in its own time,
+ * The time is `$$NOW`, or the time of the last change if that is later. So the time of a key never goes back, even if a router puts in its own time,
  * a delayed message brings an old time, or the clocks of members differ. The last stage writes the queue and
  *
  *   v     the form of the document; a document in a form that this version does not know stays as it was
  *   last  the highest token given or reserved
  *   freed whether the release or eviction found its claim
  *   now   the time, as above
- *   idle  from when on the document is not needed, for the TTL index
+ *   idle  the time after which the document is not needed, for the TTL index
  *   value, attempts  the value of a memo, and the number of holds that stored none, each until it expires
  */
 import { type Claim, type NewValue, placeTtlOf, type ValueCondition } from '../../core/index.ts';
@@ -135,7 +135,7 @@ function refresh(claim: Claim, as: typeof latestExpiry, notAfter?: Date): Stage 
   return { $set: { queue: { $map: { input: '$queue', in: { $cond: [mine, alive, '$$this'] } } } } };
 }
 
-/** The rule for the claim `$$this`: the units of all claims up to and with it fit the smallest of their capacities. */
+/** The rule for the claim `$$this`: its units and those of all claims ahead of it together fit the smallest of their capacities. */
 const ADMITTED = {
   $let: {
     vars: { upTo: { $filter: { input: '$queue', as: 'other', cond: { $lte: ['$$other.token', '$$this.token'] } } } },
@@ -177,7 +177,7 @@ const CLOSE: Stage = {
         now: '$now',
         value: { $cond: [{ $gt: ['$value.until', '$now'] }, '$value', '$$REMOVE'] },
         attempts: { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts', '$$REMOVE'] },
-        // The tokens of the next document begin with the time. So this document stays until the time is past its last token.
+        // The tokens of the key's next document begin with the time. So this document stays until the time has passed its last token.
         idle: {
           $max: [
             '$now',

@@ -3,7 +3,7 @@ import type { QueueRecord } from './documents.ts';
 import type { MongoCollection, MongoStream } from './driver.ts';
 import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 
-/** How often waiters ask if there are no change streams, and the pause before a broken stream is opened again. ms. */
+/** The pause between two looks if there are no change streams, and before a broken stream is opened again, ms. */
 const POLL_MS = 250;
 /** How long a stream without listeners stays open for the next listener, ms: to open and kill a stream costs two commands. */
 const IDLE_MS = 1_000;
@@ -77,7 +77,7 @@ export class Changes {
       if (NO_CHANGE_STREAMS.has(codeOf(error))) this.#unsupported = true;
       this.#onBreak(stream);
     });
-    // The driver reports the close before the error that caused it. A second close in between would hide the error.
+    // The driver reports the close before the error that caused it. So we wait: our own close in between would hide the error.
     stream.on('close', () => this.#clock.after(1, () => this.#onBreak(stream), true));
   }
 

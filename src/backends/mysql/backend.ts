@@ -42,7 +42,7 @@ export interface MysqlOptions {
   readonly gate?: boolean;
   /** ms after which a sweep may remove the row of a key that nobody uses. A new row of the key begins above the old tokens. Default 10 minutes. */
   readonly idle?: number;
-  /** ms between two sweeps, each by one of all processes. Default 5 minutes; 0: this process never sweeps by itself. */
+  /** ms between two sweeps; one process sweeps for all. Default 5 minutes; 0: this process never sweeps by itself. */
   readonly sweep?: number;
   /**
    * Whether renewals go over a connection of their own, outside the pool, so they never wait for statements of the application. The first renewal

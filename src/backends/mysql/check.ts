@@ -156,7 +156,7 @@ export async function findings(table: Table): Promise<Finding[]> {
   return Number(pause?.moves) === 1 ? found : [...found, STILL_TIME];
 }
 
-/** So many statements run at the same time, each on another connection, if the pool has as many. */
+/** How many statements run at the same time, each on another connection if the pool has enough. */
 const PARALLEL_STATEMENTS = 4;
 
 /** Finds out whether all connections of the pool lead to one server. */
@@ -194,7 +194,7 @@ async function rights(table: Table): Promise<Finding[]> {
   return found;
 }
 
-/** The columns that `setup` makes. Old servers also report a width of integers, which `textOf` leaves out. */
+/** The columns that `setup` makes. Old servers also report the width of an integer, which `textOf` leaves out. */
 const MADE = [
   'name varbinary(600) NO PRI',
   'token bigint unsigned NO ',

@@ -6,7 +6,7 @@ const PASSING = new Set([1213, 1205, 1020]);
 
 const RIGHTS = 'grant the user the rights that the page of this backend lists';
 
-/** Refusals for good, each with what to do about it: a repeated statement would be refused again. */
+/** Definite refusals, each with advice: a repeated statement would be refused again. */
 const DEFINITE: Readonly<Record<number, string>> = {
   1044: RIGHTS,
   1045: 'check the user and the password',
@@ -103,7 +103,7 @@ export function leftOpenError(error: unknown): unknown {
 }
 
 /**
- * @returns true if nothing was open; undefined if the column `open` of these rows does not show it
+ * @returns true if nothing was open; undefined if these rows do not show it: their column `open` is null
  * @throws LeftOpen
  */
 export function checkAlone(result: unknown): boolean | undefined {

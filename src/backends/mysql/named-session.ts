@@ -94,7 +94,7 @@ export class NamedSession implements LockSession {
     this.#end((session) => this.#table.server.kill(`KILL ${session}`));
   }
 
-  /** @param kill ends the session on the server: during a wait, or if the end was not sent, the server notices the end late */
+  /** @param kill ends the session on the server. By itself the server notices the end late: during a wait, or if the end was not sent */
   #end(kill: (session: string) => Promise<unknown>): void {
     const connection = this.#detach();
     if (!connection) return;

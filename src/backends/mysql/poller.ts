@@ -3,7 +3,7 @@ import type { StoredClaim } from '../shared/stored-queue.ts';
 import { BufferedClaims, WaitingClaims } from '../shared/waiting-claims.ts';
 import { grantOf, type RowQueue } from './stored-queue.ts';
 
-/** The pause between two looks grows with the number of claims ahead, up to so many times the least pause. */
+/** The pause between two looks grows with the number of claims ahead, up to this many times the least pause. */
 const MAX_PAUSE_FACTOR = 8;
 /** While a claim does not move up in its queue, the pause is at least this share of the time since its last move, or `maxMs` if that is less. */
 const STILL = { share: 0.05, maxMs: 250 };
@@ -39,7 +39,7 @@ export class Poller {
     this.#read = read;
   }
 
-  /** If a claim may have missed a change since it was sent, looks at once. @param age ms since it was sent; undefined: it was not sent */
+  /** If a claim may have missed a change since it was sent, looks at once. @param age ms since the claim was sent; undefined: never sent */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
     const watch = this.#waiting.watch(claim, wake, () => this.forget(claim.id));
     if (this.#waiting.mayHaveMissed(age)) this.hurry();

@@ -4,7 +4,7 @@ import { counted, invalid } from '../../core/index.ts';
 type QueryCallback = (error: any, result: any) => void;
 
 export interface CallbackPool {
-  /** Shows that this is a pool of mysql2. A cluster of pools, which would lock now on one server and now on another, has no such method. */
+  /** Shows that this is a pool of mysql2. A cluster of pools has no such method: it would send one lock to different servers. */
   promise(): unknown;
   getConnection(done: (error: Error | null, connection: Connection) => void): void;
 }

@@ -64,7 +64,7 @@ export class Queues {
     throw new Error(`the queue was changed, or too long to join, each of ${MAX_RETRIES} times it was looked at`);
   }
 
-  /** Renews claims, each of another key. @param server undefined: over the pool @returns how many had not expired, and so were renewed */
+  /** Renews claims, each of another key. @param server sends the statement; undefined: over the pool @returns how many were renewed */
   async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1', server?: Server): Promise<number> {
     const list = claimsOf(claims.map(({ key, id, ttl }) => [this.names.of(key), mark(id), micro(ttl)]));
     return (await this.table.write(sql.touch, { notAfter, keeps }, list, server)).affectedRows;
@@ -76,7 +76,7 @@ export class Queues {
     (prefix) => this.#keysWithValues(prefix),
   );
 
-  /** Lists the queues of the keys that begin with `prefix`, with `exact` of the key `prefix` alone, some rows at a time. */
+  /** Lists the queues of the keys that begin with `prefix`, or with `exact` only of the key `prefix`, some rows at a time. */
   async *inspect(prefix: string, { exact = false }: Listing): AsyncGenerator<QueueEntry> {
     for await (const row of this.#pages(prefix, exact, '0'))
       yield* new RowQueue(rowOf(row)).entries(this.names.keyOf(row.name as Buffer));
@@ -98,7 +98,7 @@ export class Queues {
     return (await this.table.write(sql.swap, { name, ...before, ...after, notAfter })).affectedRows > 0;
   }
 
-  /** Reads the rows that have claims, or a value if `values` is `1`: of the keys that begin with `prefix`, with `exact` of the key `prefix` alone. */
+  /** Reads the rows that have claims, or a value if `values` is `1`: of the keys that begin with `prefix`, or with `exact` only of the key `prefix`. */
   async *#pages(prefix: string, exact: boolean, values: '0' | '1'): AsyncGenerator<PoolRow> {
     await this.table.ready();
     for (let { from, to } = this.names.range(prefix, exact); ; ) {

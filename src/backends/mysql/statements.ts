@@ -20,7 +20,7 @@ export type Bind = (values: NamedValues, list: readonly Value[]) => Bound;
 
 const SHARED: Readonly<Record<string, string>> = sql;
 
-/** Fills in each name in braces: by the part of that name, or else by the statement of that name, whose names are filled in, too. */
+/** Replaces each `{name}` by the part of that name; if there is none, by the statement of that name, filled in the same way. */
 const filled = (text: string, parts: Readonly<Record<string, string>>): string =>
   bare(text).replace(/\{(\w+)\}/g, (_, part: string) => parts[part] ?? filled(SHARED[part]!, parts));
 
@@ -37,7 +37,7 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
   };
 }
 
-/** Makes the text of a statement that takes no parameters: it has the bytes of the values in hexadecimal. */
+/** Makes the text of a statement that takes no parameters: the text has the bytes of the values in hexadecimal. */
 export function asText(text: string, parts: Readonly<Record<string, string>>, values: NamedValues): string {
   const bound = statement(text, parts)(values, []);
   let next = 0;

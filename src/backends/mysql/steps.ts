@@ -67,7 +67,7 @@ export class QueueSteps {
     const evicted = found !== undefined && (await this.#leave({ key, id: found.id }));
     if (evicted) {
       this.poller.hurry();
-      this.gate?.wake([found.process!]).catch(() => {}); // the next poll of that process also finds out
+      this.gate?.wake([found.process!]).catch(() => {}); // that process learns of its eviction at its next poll, too
     }
     return evicted;
   }

@@ -3,7 +3,7 @@ import { EngineQueue } from '../shared/queue.ts';
 import { answerIn, type KeyRecord, overAt, readRecord, writeRecord } from '../shared/record.ts';
 import { byRule, EngineTime, type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
 
-/** The number of the server's time units in a ms. */
+/** The number of µs, the server's unit of time, in a ms. */
 export const US_PER_MS = 1_000;
 /** The address of a process that cannot be notified. */
 export const NO_ADDRESS = '-';
@@ -59,7 +59,7 @@ export interface StoredRow {
   readonly value?: string;
 }
 
-/** The server's time at a read. The text says when a claim expires as a hold. A claim that waits expires earlier, since its process asks often. */
+/** The server's time at a read. The text of a claim says when it expires as a hold. While it waits, it expires earlier, since its process asks often. */
 class RowTime extends EngineTime {
   readonly #touched: string | undefined;
 

@@ -7,7 +7,7 @@ import { found, greet, setup } from './sql.generated.ts';
 import { type Bind, type Bound, type List, type NamedValues, statement } from './statements.ts';
 import { US_PER_MS } from './stored-queue.ts';
 
-/** The server's clock is read again if no answer has shown it for so long, ms. */
+/** The longest time for which the last reading of the server's clock is used, ms. */
 const MAX_CLOCK_AGE_MS = 300_000;
 
 /** The table, its statements, and the server's time as the answers show it. */
@@ -35,7 +35,7 @@ export class Table {
     return this.#open();
   }
 
-  /** The name of the table in `information_schema`. An empty `database` means that of the session. */
+  /** The name of the table in `information_schema`. An empty `database` means the database of the session. */
   get address(): { readonly database: string; readonly relation: string } {
     const [relation = '', database = ''] = this.name.replaceAll('`', '').split('.').reverse();
     return { database, relation };
@@ -81,7 +81,7 @@ export class Table {
     return this.#run(text, values, list, server) as Promise<Header>;
   }
 
-  /** Makes a table. That would commit an open transaction of the session, so it is refused if a transaction is open. */
+  /** Makes a table. CREATE TABLE commits an open transaction of its session, so it is refused if one is open. */
   async make(text: string): Promise<void> {
     await this.#translateErrors(this.server.runAlone(this.bind(text)));
   }
@@ -110,8 +110,8 @@ function quoteTable(name: string): string {
 }
 
 /**
- * The format of the rows. The database has no code of ours: each process sends its own statements. Versions of holdfast with one format lock
- * together. A version with another format must use another table, and never change this one in place: a process reads the format only once.
+ * The format of the rows. The database has no code of ours: each process sends its own statements. Versions of holdfast with the same format can
+ * share a table. A version with another format must use another table, and never change this one: no process checks the format at each step.
  */
 const FORMAT = 'holdfast 1';
 

@@ -16,7 +16,7 @@ import { nameList, portions } from './statements.ts';
 import { micro } from './stored-queue.ts';
 import type { Table } from './table.ts';
 
-/** The longest wait for an answer over the connection of our own, ms; and how long after a failure renewals go over the pool, ms. */
+/** The longest wait for an answer over the connection of our own, ms; and how long renewals go over the pool after a failure, ms. */
 const MAX_WAIT_MS = 1_000;
 const RETRY_MS = 5_000;
 
@@ -100,7 +100,7 @@ export class Sweeper {
     if (interval > 0) this.#stop = repeat(clock, pause, () => this.#turn(interval));
   }
 
-  /** Removes the rows of idle keys. If such a row has claims, removes the expired claims; a later sweep removes the row. @returns how many rows */
+  /** Removes the rows of idle keys. If such a row has claims, removes the expired claims; a later sweep removes the row. @returns how many rows it removed */
   async sweep(): Promise<number> {
     await this.#table.ready();
     let swept = 0;

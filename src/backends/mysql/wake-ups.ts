@@ -13,9 +13,9 @@ const SLEEP_SECONDS = 20;
 const RETRY_MS = 1_000;
 
 /**
- * Lets another process notify this one before its next poll. First this process takes a named lock on a connection, and sleeps on that
- * connection (SLEEP). Then the other process finds the session that has the lock (IS_USED_LOCK), and ends the sleep. So this process wakes
- * up, and looks. If a notification is lost, this process looks at its next poll.
+ * Lets another process notify this one between two polls. This process takes a named lock on a connection, and sleeps on that connection
+ * (SLEEP). The other process finds the session that has the lock (IS_USED_LOCK), and ends its sleep. Then this process reads its queues. If a
+ * notification is lost, it reads them at its next poll.
  */
 export class ServerWakeUps {
   readonly #queues: Queues;
@@ -46,8 +46,8 @@ export class ServerWakeUps {
   }
 
   /**
-   * Notifies, in the background, the processes that then hold the key. There is one batch at a time, and the next has all keys that came
-   * meanwhile: a KILL of a session that just falls asleep takes MariaDB seconds, and several KILLs at once keep new connections out.
+   * Notifies the holders of the key, in the background. There is one batch of keys at a time, and keys that come meanwhile are in the next batch:
+   * MariaDB needs seconds for a KILL of a session that is just falling asleep, and several KILLs at once keep new connections out.
    */
   notify(key: string): void {
     this.#wanted.add(key);
@@ -82,7 +82,7 @@ export class ServerWakeUps {
       const values = [lockOf(this.address)];
       // A session with an open transaction is refused here. Otherwise the transaction would stay open while this process listens.
       const [row] = (await this.#server.on(connection, { sql: GET_LOCK, values }, this.#over.signal)) as PoolRow[];
-      // An older session of this process, whose connection broke, may still have the lock. Without the lock, nobody could wake this one.
+      // An older session of this process, whose connection broke, may still have the lock. Without the lock, nobody could wake this session.
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this name');
       for (;;) {
         const slept = this.#server.say(connection, SLEEP, SLEEP_SECONDS * 1_000, this.#over.signal);
@@ -121,7 +121,7 @@ export class ServerWakeUps {
     for (const none of [NO_ADDRESS, this.address]) others.delete(none);
     if (others.size === 0) return;
     await this.#server.with(async (connection) => {
-      // One statement finds the session and wakes it: between two statements, another session could get that number.
+      // One statement finds the session and wakes it: between two statements, another session could get the same number.
       for (const other of others)
         await this.#server.say(connection, `KILL QUERY IS_USED_LOCK('${lockOf(other)}')`).catch((error) => {
           if (!isNobody(error)) throw error;
@@ -130,7 +130,7 @@ export class ServerWakeUps {
   }
 }
 
-// `closed` shows the old primary of a fail-over: nobody sends notifications there.
+// `closed` shows the old primary of a fail-over, to which nobody sends notifications.
 const SLEEP = `SELECT SLEEP(${SLEEP_SECONDS}), ${bare(sql.closed)} AS closed`;
 const GET_LOCK = `SELECT GET_LOCK(?, 0) AS got, ${bare(sql.closed)} AS closed, ${bare(sql.open)} AS open`;
 

@@ -2,7 +2,7 @@ import { type Backend, checkNames, type Finding, invalid, namesOf } from '../../
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 
-/** What holdfast uses of a bucket that `Kvm` of `@nats-io/kv`, or `js.views.kv()` of `nats`, has opened. Neither is imported. */
+/** What holdfast uses of a bucket that `Kvm` of `@nats-io/kv`, or `js.views.kv()` of `nats`, has opened. holdfast imports neither package. */
 export interface NatsKv {
   get(key: string): Promise<NatsEntry | null>;
   create(key: string, data: Uint8Array): Promise<number>;
@@ -42,12 +42,12 @@ export interface NatsEntry {
 
 /** Options of `nats`. */
 export interface NatsOptions extends RegisterOptions {
-  /** You have set `sync_interval: always` on all servers, which no client can see. Default false, which `check` calls a danger. */
+  /** You have set `sync_interval: always` on all servers; no client can see this setting. Default false, which `check` calls a danger. */
   readonly synced?: boolean;
 }
 
 /**
- * Locks in a key-value bucket of NATS JetStream, 2.9 or later. The connection stays yours.
+ * Locks in a key-value bucket of NATS JetStream, 2.9 or later. `close` leaves the connection open.
  * @throws LockError `LOCK_INVALID` when `bucket` is no bucket, or for a bad option.
  * @example
  * import { Kvm } from '@nats-io/kv';
@@ -63,8 +63,8 @@ export function nats(bucket: NatsKv, options: NatsOptions = {}): Backend {
 }
 
 /**
- * The bucket, read from its leader. A replica may not have what this process wrote last: with three replicas on one machine, one in five reads
- * was too old.
+ * The bucket, but all reads go to its leader. A replica may not have what this process wrote last: with three replicas on one machine, one in
+ * five reads was out of date.
  */
 const ledBy = (bucket: NatsKv): NatsKv =>
   bucket.direct === undefined ? bucket : Object.assign(Object.create(bucket), { direct: false });
@@ -125,7 +125,7 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
 
 /**
  * Ends a watch or a listing, and deletes its consumer. The client only stops listening: the server would keep the consumer for five minutes,
- * and takes about a thousand consumers for a stream. Nobody waits for the deletion: if it fails, the server does it later.
+ * and allows about a thousand consumers per stream. Nobody waits for the deletion: if it fails, the server deletes the consumer later.
  */
 function end(hearing: NatsHearing<unknown>): void {
   hearing.stop();

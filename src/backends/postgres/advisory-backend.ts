@@ -91,8 +91,8 @@ class Advisory extends SessionLocks<AdvisorySession> implements AdvisoryBackend 
 
 /**
  * The number of a key's advisory lock: 64 bits of SHA-256, as a signed decimal, since a JavaScript number has fewer bits. Advisory locks of
- * other programs in the database share these numbers. Among billions of names, two may get the same number by chance: then their locks only
- * exclude each other.
+ * other programs in the database share these numbers. Among billions of names, two may get the same number by chance: the only effect
+ * is that their locks exclude each other.
  */
 const lockOf = (prefix: string, key: string): string =>
   // A prefix has no NUL, so two different pairs of prefix and key never give the same text.

@@ -6,7 +6,7 @@ import type { Server } from './server.ts';
 import type { Session } from './session.ts';
 import { advisoryAttempt, advisoryUnlock, advisoryWait } from './sql.generated.ts';
 
-/** The first pause before a cancellation is sent again, ms, and how often it is sent: one that arrives before its statement has no effect. */
+/** The first pause before a cancellation is sent again, ms, and how often at most: a cancellation that comes before its statement has no effect. */
 const RECANCEL_MS = 50;
 const MAX_CANCELLATIONS = 5;
 /** ms between two looks at whether a session that waits is still there. Another session looks. */
@@ -30,7 +30,7 @@ export class AdvisorySession implements LockSession {
   #over = true;
   #cancelled: Promise<void> | undefined;
 
-  /** @param process the number of the session's process, and when the process began: after a fail-over, another one may have that number */
+  /** @param process the number of the session's process, and when the process began: after a fail-over, another process may have this number */
   constructor(session: Session, process: readonly [pid: number, started: string], server: Server, ask: AskElsewhere) {
     this.session = session;
     this.#process = process;

@@ -7,7 +7,7 @@ import { Session } from './session.ts';
 import { advisoryKept, advisoryLook } from './sql.generated.ts';
 
 /**
- * A limited number of sessions. Many locks share a session. A wait has a session to itself: any later statement there would wait behind it.
+ * A limited number of sessions. Many locks share a session. A wait has a session to itself: a later statement on that session would wait, too.
  * At least one session never waits, so attempts can always be sent.
  */
 export class AdvisorySessions implements SessionSource<AdvisorySession> {

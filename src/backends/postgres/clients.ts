@@ -42,7 +42,7 @@ export type Listen = (
 type Ask = (query: PgQuery, values: never[]) => PromiseLike<unknown>;
 
 /**
- * Wraps the client as a pool of `pg`, with the client's own way to listen. A pool of `pg` has none: we open a connection that listens.
+ * Wraps the client as a pool of `pg`, with the client's own way to listen. A pool of `pg` has no such way: we open a connection that listens.
  * @throws LockError `LOCK_INVALID` if `client` is none of these clients
  */
 export function poolOf(client: PostgresClient, clock: Clock): { pool: PgPool; listen?: Listen | undefined } {
@@ -105,7 +105,7 @@ function overSql(sql: SqlFunction, clock: Clock): ReturnType<typeof poolOf> {
   };
 }
 
-/** Puts the server's code into `code`: Bun (1.4) has it in `errno`, and has a code of its own in `code`. */
+/** Puts the SQLSTATE into `code`: Bun (1.4) has the SQLSTATE in `errno`, and a code of its own in `code`. */
 function withSqlState(error: unknown): unknown {
   const { errno, message } = error as Error & { readonly errno?: unknown };
   return typeof errno === 'string' ? Object.assign(new Error(message, { cause: error }), { code: errno }) : error;

@@ -5,7 +5,7 @@ const SET_UP =
   "run the backend's setup() once with a role that may create tables, or apply the SQL of the documentation";
 
 /**
- * Refusals for good, by SQLSTATE, each with what to do about it. The refused statement had no effect.
+ * Final refusals, by SQLSTATE, each with its meaning and advice. The refused statement had no effect.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>> = {
@@ -63,8 +63,8 @@ export function refusal(error: unknown, backend: string, asked: string, key?: st
 }
 
 /**
- * Other servers that speak PostgreSQL's protocol, by their `version()`. Amazon Aurora DSQL may not name itself in it; it has no sequences, no
- * procedures and no LISTEN, so it refuses setup(). Advisory locks silently do nothing on CockroachDB
+ * Other servers that speak PostgreSQL's protocol, by their `version()`. Amazon Aurora DSQL may not show its name there. DSQL has no sequences,
+ * no procedures and no LISTEN, so it refuses setup(). Advisory locks silently do nothing on CockroachDB
  * (https://github.com/cockroachdb/cockroach/issues/13546), and on YugabyteDB with a certain setting
  * (https://github.com/yugabyte/yugabyte-db/issues/3642).
  */

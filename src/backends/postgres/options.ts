@@ -21,13 +21,13 @@ interface ServerOptions extends Naming {
 /** Options of `postgres`. */
 export interface PostgresOptions extends ServerOptions {
   /**
-   * Makes the connection that listens for notifications, which must not go through a transaction pooler. Default: a connection like the
+   * Makes the connection that listens for notifications. It must not go through a transaction pooler. Default: a connection like the
    * pool's, outside the pool. `false`: no connection listens, and waiters poll.
    */
   readonly connect?: Dial | false;
   /**
-   * Whether renewals go over a connection outside the pool, so they never wait behind statements of the application: the connection that
-   * listens, else one that the first renewal opens. While that is broken, renewals go over the pool. Default true if `connect` is given, or the
+   * Whether renewals go over a connection outside the pool, so they never wait behind statements of the application. It is the connection that
+   * listens, or else one that the first renewal opens. While it is broken, renewals go over the pool. Default true if `connect` is given, or the
    * pool shows how to open a connection like its own, as a pool of `pg` does; without either, true is refused. Default false with `connect: false`.
    */
   readonly ownConnection?: boolean;
@@ -60,7 +60,7 @@ export const checkAdvisory = (options: AdvisoryOptions): void =>
 export const sessionsOf = ({ sessions = SESSIONS.default }: AdvisoryOptions): number =>
   whole(sessions, 'sessions', SESSIONS.min, SESSIONS.max);
 
-/** PostgreSQL silently cuts identifiers at 63 bytes, so what follows the prefix must fit too. */
+/** PostgreSQL silently cuts identifiers at 63 bytes, so a prefix must leave room for the rest of a name. */
 const PREFIX = /^[A-Za-z0-9_.:-]{1,40}$/;
 const SCHEMA = /^[A-Za-z0-9_.:-]{1,63}$/;
 

@@ -101,7 +101,7 @@ export function dialOf(pool: PgPool, connect: Dial | false | undefined): Dial {
 /** The number of open connections that are free; 0 if the pool does not show it. */
 export const idleOf = (pool: PgPool): number => (pool as PoolParts).idleCount ?? 0;
 
-/** Why a statement may not be sent: all connections of the pool are in use. Undefined if a connection is free, or the pool does not show that. */
+/** Why a statement may have to wait: all connections of the pool are in use. Undefined if one is free, or the pool does not show the numbers. */
 export function busyPool(pool: PgPool): string | undefined {
   const { totalCount, idleCount, waitingCount, options } = pool as PoolParts;
   if (!waitingCount || idleCount || totalCount === undefined || totalCount < (options?.max ?? totalCount))

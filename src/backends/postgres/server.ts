@@ -8,7 +8,7 @@ import { idleOf, type PgPool, type PgQuery, type PoolRow, statementLimitOf } fro
 /** The most times that a statement is sent again. In each conflict another statement succeeds, so few times are enough. */
 const MAX_RESENDS = 10;
 
-/** The servers that use each pool. They share one listener for errors: Node warns of a leak if there are more than ten. */
+/** The servers that use each pool. They share one listener for errors: Node warns of a leak if a pool has more than ten listeners. */
 const users = new WeakMap<PgPool, Set<Server>>();
 
 /** The pools for which we have warned of an open transaction: one warning is enough. */
@@ -48,7 +48,7 @@ export class Server {
       } catch (error) {
         if (isUnprepared(error) && query.name) this.#prepare = false;
         else if (isConflict(error) && resends++ < MAX_RESENDS)
-          await sleep(this.clock, this.clock.random() * Math.min(2 ** resends, 50)); // a random time, so that the two do not meet again
+          await sleep(this.clock, this.clock.random() * Math.min(2 ** resends, 50)); // a random time, so that the two statements do not meet again
         else if (isReadOnly(error) && idle > 0 && resends++ < MAX_RESENDS)
           continue; // the pool has dropped this connection; another one may lead to the new primary
         else if (isForeign(error)) this.#foreign(error, resends++, asked, key);

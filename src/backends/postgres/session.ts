@@ -24,11 +24,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_user_timeout: '11000',
   synchronous_commit: 'on',
 };
-/** Asks whether the server takes no writes. It may then be the old primary of a fail-over, where locks keep nobody out and nobody notifies. */
+/** Asks whether the server takes no writes. Such a server may be the old primary of a fail-over, where locks keep nobody out and nobody notifies. */
 const IS_READ_ONLY = "SELECT current_setting('transaction_read_only') AS read_only";
 /** Some platforms, such as Windows, refuse this setting: https://www.postgresql.org/docs/current/runtime-config-connection.html */
 const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
-/** Makes the settings $1 in the server process $2; null: in any. Another process is behind a pooler, and soon serves another client. */
+/** Makes the settings $1 if the server process is $2, or $2 is null. Any other process is a pooler's, and soon serves another client. */
 const CONFIGURE = `SELECT set_config(w.name, w.value, false)
   FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)
   WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid()) AND (name <> 'synchronous_commit' OR setting = 'off')`;
@@ -114,7 +114,7 @@ export class Session {
 
   /**
    * Sends a statement without a time limit, after the statement before has ended: later versions of pg do not queue statements. A statement
-   * under way keeps this process alive: a script that does nothing else would end in the middle of its `await`. An idle session does not.
+   * under way keeps this process alive: a script that does nothing else would end in the middle of its `await`. An idle session lets it end.
    */
   async wait(text: string, values: unknown[]): Promise<PoolRow[]> {
     if (this.#working++ === 0) this.#client.ref?.();

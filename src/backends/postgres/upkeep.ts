@@ -6,7 +6,7 @@ import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { CALLS, take } from './statements.ts';
 
-/** After a connection of our own could not be opened, renewals go over the pool for so long, ms. */
+/** How long renewals go over the pool after a connection of our own could not be opened, ms. */
 const RETRY_MS = 5_000;
 
 /** Sends renewals over the connection that listens; else over one of our own, if there is a way to open it; else over the pool. */
@@ -91,8 +91,8 @@ export class Sweeper {
   }
 
   /**
-   * @param idle removes the keys that nobody has used for so many ms
-   * @param every does nothing if the last sweep of any process was less than so many ms ago; 0: sweeps now, since a caller waits
+   * @param idle the time without use after which a key is removed, ms
+   * @param every the least time since the last sweep of any process, ms: before that, does nothing; 0: sweeps now, since a caller waits
    * @returns how many keys were removed
    */
   async sweep(idle: number, every: number): Promise<number> {

@@ -105,7 +105,7 @@ export class Notifications {
       channel === this.#evictions ? this.#wakeHolders(payload) : this.#deliver(payload);
     if (typeof this.#dial !== 'function') {
       const { listen } = this.#dial;
-      // Once a channel has failed, postgres.js (3.4) fails on that channel again, so the next try takes another one.
+      // Once a channel has failed, postgres.js (3.4) fails on that channel again, so the next try takes another channel.
       const link = await listenBy(listen, channels, onNotify, wakeAll).catch((error) => {
         this.channel = `holdfast_${this.#clock.id()}`;
         throw error;

@@ -23,16 +23,16 @@ import { TurnTaking } from './turn-taking.ts';
 
 /** The share that core already takes off every lease; see `deadlineOf`. */
 const CORE_DRIFT_PART = 0.01;
-/** How long the first attempt waits for the nodes to name the runs of their servers, ms. A slower node does so with its first grant. */
+/** How long the first attempt waits for the nodes to name the runs of their servers, ms. A slower node names its run with its first grant. */
 const INTRODUCTION_TIMEOUT_MS = 250;
-/** How often this process forgets the holds that have expired. */
+/** How often this process forgets the holds that have expired, ms. */
 const SWEEP_EVERY_MS = 60_000;
 
 /**
- * A lock is held when more than half of these engines say so, and so outlives the loss of the others. The engines must be independent
- * of each other, and need not be alike. The algorithm is Redlock
+ * A lock is held when more than half of these engines admit it. So it survives the loss of the other engines. The engines must be
+ * independent of each other, and may be of different kinds. The algorithm is Redlock
  * (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/), with fencing tokens that grow. `close` closes the engines.
- * @throws LockError `LOCK_INVALID` for fewer than two, what is no backend, the same backend twice, or a bad option
+ * @throws LockError `LOCK_INVALID` for fewer than two backends, a value that is no backend, the same backend twice, or a bad option
  * @example
  * const [a, b, c] = ['10.0.0.1:2379', '10.0.0.2:2379', '10.0.0.3:2379'].map((host) => etcd({ endpoints: [host] }));
  * const locks = createLocks(quorum([a!, b!, c!]));
@@ -43,7 +43,7 @@ export function quorum(backends: readonly Backend[], options: QuorumOptions = {}
   return new Quorum(backends, resolved);
 }
 
-/** Presents N engines as one. Only this process knows the id of a hold at each node, so no other process can renew or release it. */
+/** Presents N engines as one. Only this process knows the id of a hold at each node, so no other process can renew or release the hold. */
 class Quorum implements Backend {
   readonly name = 'quorum';
   readonly traits: Traits;
@@ -145,7 +145,7 @@ class Quorum implements Backend {
     return renew(claims, this.#ballots, this.#context);
   }
 
-  /** Releases a hold. Core then attempts the next claim by itself: the nodes have no common step that could do both. */
+  /** Releases a hold, and attempts no next claim: no single step could do both at all nodes. Core attempts the next claim separately. */
   async release({ id, key }: Handle): Promise<Release> {
     const ballot = this.#ballots.get(id);
     if (!ballot?.grant) this.#turns.noteGivenUp(key);

@@ -42,7 +42,7 @@ export class Ballot implements VoteReceiver {
   readonly #context: QuorumContext;
   readonly #began: number;
   readonly #outcome = Promise.withResolvers<Attempt>();
-  /** Aborts when too many votes are lost. Created only if a node reports lost votes, since a controller costs as much as a message. */
+  /** Aborts when the votes left are no majority. Created only if a node can report a lost vote, since a controller costs as much as a message. */
   #lost: AbortController | undefined;
 
   constructor(context: QuorumContext, claim: Claim) {
@@ -97,7 +97,7 @@ export class Ballot implements VoteReceiver {
 
   /**
    * Asks a node for the vote that it lost or never gave. Call this only right after a majority confirmed the hold: then no other
-   * claim can win, and this vote takes nothing from another caller. So a hold outlives the restart of each node, one after the other.
+   * claim can win, and the new vote takes nothing from another caller. So a hold survives even if all nodes restart, one after the other.
    */
   mend(i: number): void {
     if (this.#state !== 'held') return;
@@ -195,8 +195,8 @@ interface HoldRenewal {
 }
 
 /**
- * Renews holds, with one request to each node that may have a vote for one of them. When a majority has confirmed a hold, the nodes that have
- * no vote for it are asked for one.
+ * Renews holds, with one request to each node that may have a vote for one of them. When a majority has confirmed a hold, the nodes
+ * without a vote for that hold are asked for a vote.
  */
 export async function renew(
   claims: readonly Claim[],

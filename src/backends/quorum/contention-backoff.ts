@@ -2,12 +2,12 @@ import { type Clock, RecentKeys } from '../../core/index.ts';
 
 /** How long a rival counts as present after it was last noticed, ms. */
 const RIVAL_KNOWN_MS = 10_000;
-/** The shortest and the longest pause between two attempts of a waiter, ms, before chance changes it by up to half. */
+/** The shortest and the longest pause between two attempts of a waiter, ms. The pause taken is up to half longer or shorter, at random. */
 const MIN_PAUSE_MS = 4;
 const MAX_PAUSE_MS = 500;
 /** The pause of a waiter, as a share of its wait so far. Only the next holder asks often; a waiter behind it only reads the hint. */
 const PACE = { next: 0.025, behind: 0.05, unknown: 0.1 };
-/** How long a process does not ask for a key after its release, ms. The first pauses of a waiter are no longer, so a waiter asks first. */
+/** How long a process does not ask for a key after it released the key, ms. The first pauses of a waiter are at most as long, so a waiter asks first. */
 const YIELD_MS = 6;
 
 interface Contention {

@@ -2,7 +2,7 @@ import { type Finding, isExclusive, type Listing, type QueueEntry } from '../../
 import type { Node, QuorumContext } from './node.ts';
 import type { NodeClaims } from './node-claims.ts';
 
-/** How long a node may take for one request, ms. Core waits longer for progress of a listing, so one node may hang. */
+/** How long a node may take for one request, ms. Core waits longer for the progress of a listing, so a listing succeeds although one node hangs. */
 const REQUEST_TIMEOUT_MS = 4_000;
 
 export async function* inspect(
@@ -130,7 +130,7 @@ function isAgreed(tokens: readonly bigint[], majority: number): boolean {
   return sorted.at(-1)! - sorted[0]! < MAX_TOKEN_COUNT || tokens.filter((token) => token === same).length >= majority;
 }
 
-/** Gives the most common token. Other votes came too late to count, or were given again. */
+/** Gives the most common token. A vote with another token came too late to count, or replaced a lost vote. */
 function mostCommon(tokens: readonly bigint[]): bigint {
   const counts = new Map<bigint, number>();
   for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);

@@ -12,7 +12,7 @@ export interface NodeView {
   readonly marked: string | undefined;
   /** The runs of all nodes when the quorum was first used. The votes of these runs count. */
   readonly born: readonly string[];
-  /** True if the marked run lost no acknowledged write, and this run started from its data. */
+  /** True if the marked run lost no acknowledged write, and this run began with the data of the marked run. */
   readonly kept: boolean;
   /** The longest lease that the node remembers, ms; 0 if it remembers none. */
   readonly longest: number;
@@ -30,8 +30,8 @@ export interface QuorumBounds {
 
 /**
  * Gives the time until which a node does not count. A restarted node may have forgotten its votes, so it waits for the longest lease that
- * it may have voted for. The other nodes remember that lease: before a process counts a vote, the node stores the lease in a hint. So at least
- * one node of every majority knows the lease. If too few nodes remember, the lease may have been `maxTtl`. If all nodes were asked and none
+ * it may have voted for. The other nodes remember that lease: before a process counts a vote, the node that gave it stores the lease in a hint. So
+ * at least one node of every majority knows the lease. If too few nodes remember, the lease may have been `maxTtl`. If all nodes were asked and none
  * remembers a lease, the nodes are new, and no vote was ever given.
  */
 export function excludedUntil(
@@ -133,7 +133,7 @@ export class LeaseMemory {
   }
 
   /**
-   * Stores at the node that the votes of this run count, because all that an earlier run may have forgotten has expired.
+   * Stores at the node that the votes of this run count, because all votes of earlier runs, which it may have forgotten, have expired.
    * @param run undefined if the node names no run: its votes always count
    * @param born the runs of all nodes, if the nodes are new: then one marked node is enough if this process ends before it marks the rest
    */

@@ -18,7 +18,7 @@ const MAX_PAUSE_MS = 2_000;
 const SILENT = new Error('is silent');
 
 /**
- * Receives the outcome of a request by direct calls. Callbacks of a promise run later, and the nodes would be idle until the next request.
+ * Receives the outcome of a request by direct calls. Callbacks of a promise run later, so the next request, too, would reach the nodes later.
  */
 export interface Receiver<Answer> {
   onAnswer(answer: Answer): void;
@@ -40,7 +40,7 @@ export class Link {
     this.#timeouts = timeouts;
   }
 
-  /** Returns the reason to skip the node now; undefined if it is to be asked. For a silent node, that request is then the probe. */
+  /** Returns the reason to skip the node now; undefined if the caller should ask it. If the node is silent, the caller's request is the probe. */
   skipOrProbe(): Error | undefined {
     if (this.#state === 'answers') return undefined;
     const now = this.clock.now();
@@ -80,7 +80,7 @@ export class Link {
   }
 }
 
-/** Releases claims at one node. It tries again until the node confirms the release, or the claim must have expired. */
+/** Releases claims at one node. A release is sent again until the node confirms it, or the claim must have expired. */
 export class NodeReleases {
   readonly #backend: Backend;
   readonly #link: Link;

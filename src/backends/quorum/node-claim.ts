@@ -9,7 +9,7 @@ import { flawOf, type NodeAnswer, noOf, REFUSED, TOO_LATE } from './tally.ts';
  */
 type State = 'settled' | 'releasing' | 'doubtful' | 'gone';
 
-/** `voted`: a vote came too late to count. The others end a release: `freed` if no vote can follow, `answered` if one may, `unanswered`. */
+/** `voted`: a vote came too late to count. The others end a release. `freed`: no vote can follow. `answered`: a vote may follow. `unanswered`: no answer. */
 type Event = 'voted' | 'freed' | 'answered' | 'unanswered';
 
 /** A claim is released each time its state becomes `releasing`. */
@@ -36,15 +36,15 @@ export interface ClaimOfAll {
 }
 
 /**
- * The renewals of one claim that its node has not answered. An old renewal may arrive after a later one, and set the claim to expire after its own,
- * shorter lease. So a vote is safe for no longer than the shortest unanswered lease.
+ * The renewals of one claim that its node has not answered. An old renewal may arrive after a later one, and then the claim gets the
+ * shorter lease of the old renewal. So a vote is safe for no longer than the shortest unanswered lease.
  */
 export class PendingRenewals {
   /** The leases (ms) of the requests under way, and the shortest lease of a request whose answer will never come. */
   #open: readonly number[] = [];
   #lostTtl = Number.POSITIVE_INFINITY;
 
-  /** Notes that a renewal to `ttl` was sent. Returns how many ms of it are safe once the node confirms it. */
+  /** Notes that a renewal to `ttl` was sent. Returns for how many ms the vote is safe once the node confirms the renewal. */
   begin(ttl: number): number {
     const safeFor = leastOf(this.#open, Math.min(ttl, this.#lostTtl));
     this.#open = [...this.#open, ttl];
@@ -66,8 +66,8 @@ export class NodeClaim implements Receiver<Attempt> {
   #claim: Claim;
   #state: State = 'settled';
   /**
-   * How often the node was asked. A second request raises the token. A release may free the first vote, and then the second request may
-   * arrive and give a new vote.
+   * How often the node was asked. A second request raises the token. A release may free the first vote before the second request
+   * arrives and gives a new vote.
    */
   #asked = 0;
   #renewals: PendingRenewals | undefined;

@@ -72,7 +72,7 @@ export class NodeClaims implements ClaimOfAll {
     for (const i of rest) this.#askNode(i, given?.token ?? minToken, sent);
   }
 
-  /** What the few nodes say so far; undefined if all nodes were asked. `other`: one of them neither refused nor is open, so all must be asked. */
+  /** What the few nodes asked first say so far; undefined if all were asked. `other`: one of the few granted, failed or was late, so all must be asked. */
   get few(): 'open' | 'refused' | 'other' | undefined {
     if (this.#rest.length === 0) return undefined;
     const answers = this.#first.map((i) => this.#answers[i]!);
@@ -152,7 +152,7 @@ export class NodeClaims implements ClaimOfAll {
     this.#voting.receiveVote(answer);
   }
 
-  /** Stores an answer, and listens for the loss of its vote. A session outlives its votes, so the listener of the old vote is removed. */
+  /** Stores an answer, and listens for the loss of its vote. The signal of a session outlives a vote, so the listener of the old vote is removed. */
   #store(i: number, answer: NodeAnswer): void {
     lostOf(this.#answers[i]!)?.removeEventListener('abort', this);
     this.#answers[i] = answer;

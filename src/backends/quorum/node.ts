@@ -30,7 +30,7 @@ const UNGUARDED: Finding = {
 /** The state that all nodes of one quorum share. */
 export interface NodeContext extends GuardContext {
   readonly timeouts: CallTimeouts;
-  /** Set when a node proves unfit for a quorum, such as an engine that numbers its grants itself: all requests get this error. */
+  /** Set when a node turns out to be unfit for a quorum, such as an engine that chooses all tokens itself: then every request fails with this error. */
   misuse?: LockError;
 }
 
@@ -71,7 +71,7 @@ export class Node {
     this.releases = new NodeReleases(backend, this.#link);
   }
 
-  /** Returns the reason to skip the node now; undefined if it is to be asked. For a silent node, that request is then the probe. */
+  /** Returns the reason to skip the node now; undefined if the caller should ask it. If the node is silent, the caller's request is the probe. */
   skipOrProbe(): Error | undefined {
     this.guard.review();
     const { doubt } = this.guard;
@@ -91,8 +91,8 @@ export class Node {
   }
 
   /**
-   * Keeps a failure which says that the node is unfit for a quorum. Its vote would never count, and users would notice only after the loss of
-   * another node.
+   * Keeps a failure which says that the node is unfit for a quorum. The vote of such a node would never count, and users would notice
+   * that only after the loss of another node.
    */
   noteFailure(why: unknown): void {
     if (isLockError(why, 'LOCK_UNSUPPORTED'))

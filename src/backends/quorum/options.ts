@@ -25,8 +25,8 @@ export interface QuorumOptions {
    */
   readonly restartGuard?: boolean;
   /**
-   * The longest lease allowed. A restarted node waits this long if too few nodes remember their leases. So does a new quorum if a node
-   * is away. Give the same to all processes. Default 70 s: no call asks for more by default (`once` keeps its record for 67 s).
+   * The longest lease allowed. A restarted node waits this long if too few nodes remember their leases. So does a new quorum, if one
+   * of its nodes is away. Give the same to all processes. Default 70 s: no call asks for a longer lease by default (`once` keeps its record for 67 s).
    */
   readonly maxTtl?: Duration;
   /** Time and randomness; the machine's by default. */

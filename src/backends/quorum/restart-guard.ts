@@ -145,7 +145,7 @@ export class RestartGuard {
     return areNew(this.#views().filter((each) => each !== undefined)) && !this.identity.restarted;
   }
 
-  /** Gives the latest view of each node; undefined for a node that was not read in the current run of this node's server. */
+  /** Gives the latest view of each node; undefined for a node that was not read since this node's server began its run. */
   #views(): (NodeView | undefined)[] {
     const isOfNow = (each: RestartGuard): boolean => each === this || each.#readAt >= this.identity.since;
     return this.#context.all.map((each) => (isOfNow(each) ? each.#view : undefined));
@@ -179,7 +179,7 @@ export const isTwin = ({ identity }: RestartGuard): boolean => identity.twin !==
 
 /**
  * Asks each twin again whether it is still the same server as another node: a client may have reached the wrong server for a moment.
- * @throws LockError `LOCK_INVALID` if a twin is still the same
+ * @throws LockError `LOCK_INVALID` if two nodes are still the same server
  */
 export async function separateTwins(all: readonly RestartGuard[]): Promise<void> {
   const separate = async (guard: RestartGuard): Promise<void> => {
@@ -195,8 +195,8 @@ const needsHints = ({ guarded, identities }: GuardContext): boolean =>
   guarded && identities.some(({ nameless }) => !nameless);
 
 /**
- * True if only nodes that name no run would vote, and they are no majority: no claim could win, and a lease in their hints would make the
- * other nodes wait.
+ * True if only nodes that name no run would vote, and these are no majority. Then no claim could win, but a lease in their hints would still
+ * make the other nodes wait.
  */
 function areTooFew(votes: readonly RestartGuard[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);

@@ -38,7 +38,7 @@ export class ServerIdentity {
     return name === this.#lastName && !this.twin;
   }
 
-  /** Waits for the name. Without the right to ask there is none, and then nothing guards against restarts of the node. */
+  /** Waits for the name. If the user has no right to ask, there is no name, and nothing guards against restarts of the node. */
   async nameFrom(answer: RunName | Promise<RunName>): Promise<RunName> {
     try {
       return await answer;

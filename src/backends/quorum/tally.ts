@@ -33,7 +33,7 @@ export const mayKeep = (answer: NodeAnswer): boolean => answer.kind !== 'no' || 
 export const lostOf = (answer: NodeAnswer): AbortSignal | undefined =>
   answer.kind === 'yes' ? answer.lost : undefined;
 
-/** Says what is wrong with an answer to an attempt, of a backend that a user wrote; undefined if nothing is wrong. */
+/** Says what is wrong with the answer of a backend to an attempt, since users write backends, too; undefined if nothing is wrong. */
 export function flawOf(answer: Attempt | undefined): string | undefined {
   if (typeof answer?.granted !== 'boolean')
     return `it answers an attempt with ${shown(answer)}, which is no grant and no refusal`;
@@ -110,7 +110,7 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
 }
 
 /**
- * Gives what the votes for a claim are worth: until when a majority keeps the claim, and how many tokens in a row each of them gave.
+ * Gives what the votes for a claim are worth: until when a majority keeps the claim, and how many tokens in a row every vote has at least.
  * @param token if given, only votes with this token count
  */
 export function worthOf(

@@ -23,7 +23,7 @@ export class TurnHint {
     this.#majority = majority;
   }
 
-  /** Gives the process that a majority of the nodes names. A process that reaches fewer nodes could make the others wait, and never win. */
+  /** Gives the process that a majority of the nodes names. A process that reaches fewer nodes could make the others wait, but never win itself. */
   read(key: string): Promise<NextProcess | undefined> {
     return new Promise((resolve) => {
       const found: (NextProcess | undefined)[] = [];

@@ -2,8 +2,8 @@ import { type Clock, RecentKeys } from '../../core/index.ts';
 import type { NextProcess, TurnHint } from './turn-hint.ts';
 
 /**
- * A process asks to be next when it has waited for this time in ms and for this number of round trips to the nodes. Before that, chance serves it
- * sooner: a hint takes several round trips, in which no process asks.
+ * A process asks to be next when it has waited for this time in ms and for this number of round trips to the nodes. Before that, attempts at
+ * random times get the key sooner: a hint takes several round trips, in which no process asks.
  */
 const MIN_PATIENCE_MS = 20;
 const PATIENCE_ROUND_TRIPS = 16;
@@ -20,16 +20,16 @@ const LONGER_PART = 0.05;
 const MAX_LONGER_MS = 5_000;
 /** After this wait, ms, a process spares the nodes: it looks at the hint less often, and first at one node only. */
 const LONG_WAIT_MS = 1_000;
-/** The next holder reads its hint this long before the hint expires, ms: its longest pause between two attempts, and time for the answers. */
+/** The next holder reads its hint this long before the hint expires, ms: enough for its longest pause between two attempts and for the answers. */
 const MAX_PAUSE_MS = 800;
 /** How long, at most, a process behind the next holder does not look at the hint, ms. */
 const MAX_REST_MS = 2_000;
 
-/** A process that asks again within this time after its release, ms, may keep the others out: their pauses are as long. */
+/** A process that asks again within this time after its release, ms, may keep the others out, since their pauses can be as long. */
 const REUSE_MS = 500;
 /** After this time another process has seen the hint, and has written its own if it has waited longer, ms. */
 const SETTLES_MS = 5;
-/** A process that has not asked for this long no longer waits, ms: the pauses of a waiter are shorter. */
+/** If a process has made no attempt during this time, ms, it no longer waits: the pauses of a waiter are shorter. */
 const GIVEN_UP_MS = 2_000;
 
 /** What a process knows of its use of a key. */
@@ -55,7 +55,7 @@ export const patienceOf = (roundTrip: number): number => Math.max(MIN_PATIENCE_M
 export const lifeOf = (waited: number, roundTrip: number): number =>
   RENEW_AFTER_MS + LASTS_MS + 4 * roundTrip + Math.min(MAX_LONGER_MS, waited * LONGER_PART);
 
-/** True if a process may ask without a look at the hint: no other is next, and it has not waited long or its own hint lasts. */
+/** True if a process may ask without a look at the hint: no other process is next, and this one has not waited long, or its own hint lasts. */
 export function mayAsk(
   { next, waitsSince, hintSince, readAt, hintAt }: KeyUse,
   now: number,
@@ -207,8 +207,8 @@ export class TurnTaking {
 
   /**
    * Gives the other process that is next, and when its hint can have been written at the earliest: right after our last look. An unchanged hint
-   * keeps that time, since its process goes on waiting. With a later time, processes that began together would each seem to have waited
-   * longest, and overwrite each other's hints for ever.
+   * keeps that time, since its process goes on waiting. If the time moved at each look, processes that began together would each seem to have
+   * waited longest, and overwrite each other's hints for ever.
    */
   #otherNext({ next }: KeyUse, found: NextProcess | undefined, before: number, now: number): KeyUse['next'] {
     if (!found || found.id === this.#id) return undefined;

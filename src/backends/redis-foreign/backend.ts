@@ -42,7 +42,7 @@ export interface ForeignLayout {
    * @throws LockError if the layout cannot carry the claim
    */
   attempt(claim: Claim, limit: string): Command;
-  /** Makes the error for any other answer. It says why the claim is refused for good. */
+  /** Makes the error for any other answer: the error says why the claim is refused for good. */
   refusal?(answer: readonly unknown[], claim: Claim): Error;
   /** Gives the script of a renewal. It answers 1 for each renewed hold, and 0 for each that is gone. */
   renew(claims: readonly Claim[]): Command;
@@ -129,7 +129,7 @@ export class ForeignBackend implements Backend {
     });
   }
 
-  /** Attempts no next claim. Until that claim asks by itself, another program has its chance, as everywhere in these layouts. */
+  /** Frees the hold, and attempts no next claim: until that claim asks by itself, another program has the same chance to take the lock. */
   async release({ key, id }: Handle): Promise<Release> {
     return { freed: await this.#free('release', key, { id }) };
   }

@@ -41,7 +41,7 @@ export class ForeignServer extends KeyedServer {
 export interface ForeignNaming {
   /** Gives the Redis key of a lock. */
   keyOf(name: string): string;
-  /** Gives the texts of a key before and after the rest of a name that begins with `start`. Undefined if keys do not show names. */
+  /** For names that begin with `start`: gives the texts that their keys have before and after the rest of the name. Undefined if keys do not show names. */
   around(start: string): { readonly before: string; readonly after: string } | undefined;
 }
 

@@ -3,7 +3,7 @@ import { Channel, Impossible, REFUSED } from '../redis/channel.ts';
 import { type Listening, type OwnConnection, type Port, slotOf } from '../redis/port.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 
-/** After so many ms a server that refused `CLIENT TRACKING` is asked again. */
+/** The time after which a server that refused `CLIENT TRACKING` is asked again, ms. */
 const REFUSED_FOR_MS = 60_000;
 /** The longest random delay before a waiter asks for an expired key, ms, since other processes ask, too. */
 const JITTER_MS = 5;
@@ -36,7 +36,7 @@ interface Pair {
 /**
  * Wakes waiters though no holder publishes anything. The server notifies this process of each change of a key that the process has read (`CLIENT
  * TRACKING`); a renewal is a change, too. So a changed key is read again, and its waiters are woken if it is free. The server notices an expiry late,
- * so a timer wakes them, too. https://redis.io/docs/latest/develop/reference/client-side-caching/
+ * so a timer wakes waiters, too. https://redis.io/docs/latest/develop/reference/client-side-caching/
  */
 export class KeyWakeUps {
   readonly #port: Port;

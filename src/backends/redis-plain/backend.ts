@@ -25,7 +25,7 @@ const MAX_TOKEN = BigInt(Number.MAX_SAFE_INTEGER);
 export interface PlainRedisOptions {
   /**
    * Gives the Redis key of a lock, such as `` (name) => `mutex:${name}` `` for redis-semaphore. Default: the name itself. `key` is called for each
-   * lock, so the key may depend on the name. Two names must not give one key.
+   * lock, so the key may depend on the name. Two names must not have the same key.
    */
   readonly key?: (name: string) => string;
   /**
@@ -40,8 +40,8 @@ export interface PlainRedisOptions {
 const KNOWN = namesOf<PlainRedisOptions>({ key: true, registry: true, clock: true });
 
 /**
- * Keeps mutexes as most programs do in Redis (`SET key text NX PX ttl`, compare and delete), over the caller's connected client. So they exclude the
- * locks of redlock, redis-semaphore, redsync, redis-py, Spring's `RedisLockRegistry` and others. The caller closes the client.
+ * Keeps mutexes as most programs do in Redis (`SET key text NX PX ttl`, compare and delete), over the caller's connected client. So these mutexes
+ * and the locks of redlock, redis-semaphore, redsync, redis-py, Spring's `RedisLockRegistry` and others exclude each other. The caller closes the client.
  * @throws LockError `LOCK_INVALID` when the client is of no known kind, or an option is malformed
  * @example
  * import { Redis } from 'ioredis';

@@ -9,7 +9,7 @@ export async function inspectPlain(
   listing: Listing = {},
 ): Promise<AsyncIterable<QueueEntry>> {
   const around = server.naming.around(start);
-  // If a key is the plain name, the key of any other data looks like a lock. So holds of other programs are not listed.
+  // If keys are plain names, the key of any other data looks like a lock. Then holds of other programs are not listed.
   const foreign = listing.exact === true || (around !== undefined && around.before + around.after !== '');
   return inspect(server, start, listing, (names) => holdersOf(server, names, foreign));
 }

@@ -44,7 +44,7 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: MAX_DURATION_MS },
 };
 
-/** The most claims that one command attempts or releases. In long queues, where a claim costs most, so many block the server for two or three milliseconds. */
+/** The most claims that one command attempts or releases. In long queues, where a claim costs most, this many block the server for two or three milliseconds. */
 const MAX_BATCH = 40;
 
 /**
@@ -63,7 +63,7 @@ class Redis implements Backend {
   readonly name = 'redis';
   readonly traits: Traits;
   readonly hints: Hints;
-  /** Undefined if replicas must acknowledge grants: nothing would wait until the replicas have a value, too. */
+  /** Undefined if replicas must acknowledge grants: no call would wait until the replicas have a value. */
   readonly values: RedisValues | undefined;
   /** Undefined if the client reports no new connections to one server, as in a Cluster. */
   readonly incarnation?: Backend['incarnation'];
@@ -100,7 +100,7 @@ class Redis implements Backend {
     try {
       const limit = this.#shards.clocks.of(key).in(within, sent) ?? (await this.#shards.learnLimit(claim, sent));
       const args = attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#shards.remember);
-      // One script may not get through a long queue, so the claim asks again until `within` is over. By then the caller has given up and released it.
+      // One script skips only some of the dead claims in a queue, so the claim asks again until `within` is over. Then the caller gives up and releases it.
       do {
         const { attempt, time } =
           claim.accepts && this.values

@@ -102,7 +102,7 @@ export class Channel {
     }
     this.isOpen = true;
     this.#openedAt = this.#clock.now();
-    // A host name or an address may lead the client to another server now. This connection would stay at the old server.
+    // A new connection of the client may lead to another server at the same address. This connection would stay at the old server.
     this.#unlisten ??= this.#needs.onConnection?.(() => this.#listening && this.#onLoss(this.#listening));
     this.#needs.wakeAll();
   }
@@ -152,11 +152,11 @@ export const REFUSED =
 /** Says that this server, user or client cannot have the subscription. */
 export class Impossible extends Error {}
 
-/** Says that a probe did not arrive although the connection lasts. That is no proof: this process may have stood still. */
+/** Says that a probe did not arrive although the connection lasts. That does not prove that none can arrive: this process may have been paused. */
 export class Undelivered extends Impossible {}
 
 /**
- * Listens to a sharded channel, and sends a probe there as the scripts do. The probe shows whether the library delivers messages, and whether this
+ * Listens to a sharded channel, and sends a probe to it, as the scripts do. The probe shows whether the library delivers messages, and whether this
  * user has the rights.
  * @param key the key of a lock that the same server has
  */

@@ -87,7 +87,7 @@ async function aside<T>(port: Port, ask: (nodes: readonly RedisNode[]) => Promis
   }
 }
 
-/** The bounds of how far a server's clock is ahead of ours, ms. */
+/** The least and the most by which a server's clock may be ahead of ours, ms. */
 interface Reading {
   readonly least: number;
   readonly most: number;

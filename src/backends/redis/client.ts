@@ -52,8 +52,8 @@ const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[
 ];
 
 /**
- * Adds a listener for errors if there is none: otherwise the `error` of node-redis for a broken connection ends the process. ioredis only prints it.
- * The calls that fail report it, too.
+ * Adds a listener for errors if there is none: otherwise the `error` event of node-redis for a broken connection ends the process. (ioredis only
+ * prints it.) The listener may ignore the error, since the calls that fail report it.
  */
 function withErrorListener<C extends object>(over: (client: C) => Port): (client: C) => Port {
   return (client) => {

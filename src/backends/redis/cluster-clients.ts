@@ -52,7 +52,7 @@ function overCluster<N>(
       })),
     ownConnection: async (slot, over, lost) => client.connect(await open(client.primaryOf(slot)), over, lost),
     listen: (channel, onMessage, lost) => {
-      // Every node passes on what is published at any node. The next try goes to another node, since this node may be dead.
+      // Every node delivers what is published at any node, so one node is enough. The next try goes to another node, since this node may be dead.
       const all = client.reached();
       turn = (turn ?? slotOf(channel)) + 1;
       return listenLater(open(all[turn % all.length]), (node) => client.listen(node, channel, onMessage, lost));

@@ -26,8 +26,8 @@ interface PendingRequest extends Request {
 
 /**
  * Collects the requests of one turn of the event loop and sends them in few commands, since a command costs client and server many times what a lock
- * costs. A request waits at most for the end of its turn. It is sent at once if no command is under way, or if one is and the last flush had one
- * request: then hardly any other request would share the command.
+ * costs. A request waits at most for the end of its turn. It is sent at once if hardly any other request would share its command: no command is
+ * under way, or only one is and the last flush had one request.
  */
 export class CommandBatcher {
   #pending: PendingRequest[] = [];

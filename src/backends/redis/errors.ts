@@ -1,6 +1,6 @@
 import { isLockError, LockError } from '../../core/index.ts';
 
-/** The codes of refusals that a repeated request does not change, each with what to do about it. */
+/** The codes of refusals that would be the same if the request were repeated, each with what to do about it. */
 const ADVICE: Readonly<Record<string, string>> = {
   NOAUTH: 'give the client a user and password',
   WRONGPASS: 'give the client the right user and password',
@@ -30,8 +30,8 @@ function codeOf(message: string): string | undefined {
 
 /**
  * Gives what the error of a command means: a LockError if the command surely had no effect, and a repetition will have none. Other errors (a broken
- * connection, a passed limit, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and the outcome stays
- * unknown.
+ * connection, a passed limit, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may be gone soon, and whether the
+ * command had an effect is unknown.
  */
 export function meaning(error: unknown, act: string, key?: string, backend = 'redis'): unknown {
   if (isLockError(error)) return error;

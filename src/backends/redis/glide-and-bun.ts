@@ -56,7 +56,7 @@ interface GlideClass {
   createClient(settings: object): Promise<GlideLike>;
 }
 
-/** The number by which GLIDE means a subscription to exact channel names. */
+/** GLIDE's number for a subscription to exact channel names. */
 const EXACT = 0;
 
 /** GLIDE replaces some codes of the server by names of its own. */

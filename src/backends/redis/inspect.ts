@@ -8,7 +8,7 @@ import { encode, type Shards, valueKeyOf } from './server.ts';
 import { isFailure, US_PER_MS } from './wire.ts';
 
 const KEYS_PER_SCAN = '1000';
-/** The number of keys that one script looks at: far less than a millisecond if all are free, about two if all are held. */
+/** The number of keys that one script looks at. That takes far less than a millisecond if all are free, about two milliseconds if all are held. */
 const KEYS_PER_SCRIPT = 500;
 const QUEUES_AT_ONCE = 50;
 
@@ -152,11 +152,11 @@ export function patternOf(prefix: string, start: string): string {
   return `${escapePattern(`${prefix}:{${encode(start)}`)}*}`;
 }
 
-/** Makes a pattern of SCAN that only this text fits. */
+/** Makes a pattern of SCAN that matches only this text. */
 export const escapePattern = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&');
 
 /**
- * Gives the keys of all servers that fit the pattern, some at a time. SCAN may give a key twice.
+ * Gives the keys of all servers that match the pattern, some at a time. SCAN may give a key twice.
  * @param progress called with the number of keys given so far, after the caller has used them
  */
 export async function* scan(

@@ -49,7 +49,7 @@ const OURS = {
   failoverDetector: true,
 };
 
-/** @param chosen the database of the client; undefined if every connection is surely in the right one */
+/** @param chosen the database of the client; undefined if every connection is surely in the right database */
 export function commandsOf(client: IoredisSender, chosen?: ChosenDatabase): OwnConnection {
   const runner =
     (name: 'evalsha' | 'eval'): OwnConnection['evalSha'] =>
@@ -69,7 +69,7 @@ export function commandsOf(client: IoredisSender, chosen?: ChosenDatabase): OwnC
 
 /**
  * Sends each command at once over a client that collects commands in pipelines (`enableAutoPipelining`). Such a client sends a pipeline only after
- * the answer to the last one, so a slow command of the application would delay a renewal. `CommandBatcher` collects our requests.
+ * the answer to the last pipeline, so a slow command of the application would delay a renewal. Instead, `CommandBatcher` collects our requests.
  */
 const directly = (client: IoredisLike): IoredisSender => {
   const direct = (name: string): Builtin => client.createBuiltinCommand!(name).string.bind(client);
@@ -101,8 +101,8 @@ export function overIoredis(client: IoredisLike): Port {
 }
 
 /**
- * @param kind `sharded`: the channel belongs to a slot, and a move of the slot calls `lost`, too. `keys`: messages name changed keys, by RESP2, since
- * ioredis passes on no pushes; `ready` resolves to the id of the connection
+ * @param kind `sharded`: the channel belongs to a slot, and a move of the slot calls `lost`, too. `keys`: messages name changed keys, over RESP2, since
+ * ioredis does not deliver the pushes of RESP3; `ready` resolves to the id of the connection
  */
 export function listenOver(
   client: IoredisLike,
@@ -177,7 +177,7 @@ class ChosenDatabase {
     return (prevCondition ?? condition)?.select ?? options?.db ?? 0;
   }
 
-  /** Makes a call in the chosen database. Rejects if that is not certain. */
+  /** Makes a call in the chosen database. Rejects if the database is not certain. */
   async within<T>(call: () => Promise<T>): Promise<T> {
     const database = this.number;
     if (!this.#isConfirmed(database)) await this.#makeSure();

@@ -36,7 +36,7 @@ export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
   };
 }
 
-/** The client reconnects by itself, and misses the messages sent meanwhile. So every sign of a reconnection counts as the end. */
+/** The client reconnects by itself, and misses the messages sent meanwhile. So at every sign of a reconnection, the listening ends. */
 function listen(
   listener: NodeRedisSentinelListener,
   channel: string,

@@ -28,8 +28,8 @@ interface NodeRedisOwn {
 export type KeyPrefix = string | Buffer;
 
 /**
- * Sends scripts and commands as raw commands of this library. Raw commands bypass the client's key prefix (6.3), so this function puts the
- * prefix before the keys.
+ * Sends scripts and commands as raw commands. Raw commands of node-redis (6.3) bypass the client's key prefix, so this function puts the prefix
+ * before the keys.
  * @param send gets the first key, by which a Cluster finds the node
  */
 export function raw(
@@ -55,8 +55,8 @@ export function raw(
 }
 
 /**
- * If `SELECT` is refused, node-redis (6.3) ends the connection, but it has sent the queued commands right after `SELECT`. So no command is sent
- * before the connection is ready, and an answer does not count if the connection is no longer ready.
+ * If `SELECT` is refused, node-redis (6.3) ends the connection, but it has already sent the queued commands, which run in the wrong database. So no
+ * command is sent before the connection is ready, and an answer does not count if the connection is no longer ready.
  */
 const nodeRedisDatabase = (client: object): (<T>(call: () => Promise<T>) => Promise<T>) => {
   const { options } = client as { readonly options?: { readonly database?: number | undefined } | undefined };
@@ -90,8 +90,8 @@ const LEAVE_PAUSE_MS = 1_000;
 
 /**
  * A demoted primary keeps its connections, though its name or address may lead to the new primary. node-redis has no `reconnectOnError` as ioredis
- * has, but connects again when the server ends the connection. After `QUIT`, which every user may send, the server answers all earlier commands and
- * ends the connection.
+ * has, but connects again when the server ends the connection. So READONLY makes us send `QUIT`, which every user may send: the server
+ * answers all earlier commands, then ends the connection.
  * @returns a function to call with each error that comes as an answer
  */
 export function leavingDemoted(client: Pick<NodeRedisLike, 'options' | 'sendCommand'>): (error: unknown) => void {
@@ -166,7 +166,7 @@ function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {},
     clientSideCache: undefined,
     socket: { ...client.options?.socket, ...socket, reconnectStrategy: false },
   });
-  // If an error closes the connection, that is its end, since it never reconnects. Only node-redis 6.3 and newer have the event 'terminated'.
+  // An error that closes the connection ends it for good, since it never reconnects. The event 'terminated' is in node-redis 6.3 and newer only.
   own.on('error', () => own.isOpen || lost());
   return own;
 }

@@ -27,7 +27,7 @@ export interface RedisOptions {
   };
   /**
    * How long a key that nobody uses keeps its last token: 1 s to a day; default 5 min. After that, the next token is the server's time. It is above
-   * all earlier tokens, unless the clock was set back by more than the key was idle. An idle key takes about 170 bytes.
+   * all earlier tokens, unless the clock was set back by more than the key's idle time. An idle key takes about 170 bytes.
    */
   readonly remember?: Duration;
   /** Time and randomness; the machine's by default. */

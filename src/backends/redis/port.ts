@@ -4,7 +4,7 @@ import { LockError } from '../../core/index.ts';
 export interface Port {
   /**
    * Opens one more connection like the client's, to the server that has a slot. The connection never reconnects, and ends when `over` is aborted. If
-   * it ends otherwise, calls `onLoss`.
+   * it ends for another reason, calls `onLoss`.
    */
   ownConnection(slot: number, over: AbortSignal, onLoss: () => void): Promise<OwnConnection>;
   /** Whether the owner has ended the client, which then sends nothing any more. */
@@ -25,15 +25,15 @@ export interface Port {
   /** Sends a command whose keys come before its other arguments. Several keys must share a slot. */
   command(name: string, keys: readonly string[], ...args: string[]): Promise<unknown>;
   nodes(): readonly RedisNode[];
-  /** Calls back at each new connection to the one server, before any answer comes over it. The returned function ends that. */
+  /** Calls back at each new connection to the one server, before any answer comes over it. The returned function ends the calls. */
   onConnection?(again: () => void): () => void;
-  /** Calls back when the client may send unanswered requests again. The returned function ends that. Undefined if the client never does it. */
+  /** Calls back when the client may send unanswered requests again. The returned function ends the calls. Undefined if no request is sent again. */
   onResend?(again: () => void): () => void;
   /** Opens one more connection like the client's, which subscribes to one channel. The connection never reconnects; its end calls `lost` once. */
   listen(channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /**
-   * Listens to a sharded channel, over a connection to the server that has its slot. Only that server and its replicas pass on the messages. A move
-   * of the slot calls `lost`, too. Undefined if the library cannot do that.
+   * Listens to a sharded channel, over a connection to the server that has the channel's slot. The messages go only to that server and its replicas.
+   * A move of the slot calls `lost`, too. Undefined if the library cannot do that.
    */
   listenAt?(slot: number, channel: string, onMessage: (message: string) => void, lost: () => void): Listening;
   /**
@@ -116,7 +116,7 @@ export function listenLater<C, T>(
 export function hangUpOf(own: { on(event: string, listener: () => void): unknown }, end: () => void): () => void {
   own.on('error', () => {}); // after an error the connection ends, and its commands fail
   let over = false;
-  // If ended while connecting, node-redis 6.3 goes on, and ioredis 6.0 behind sentinels keeps its connections to them. So `end` is called again.
+  // If ended while connecting, node-redis 6.3 still connects, and ioredis 6.0 keeps its connections to the sentinels. So `end` is called again.
   own.on('connect', () => over && end());
   return () => {
     over = true;
@@ -138,7 +138,7 @@ interface ClientListener {
 /** One listener for each client and event. If each backend added its own, Node would warn of a leak when many backends share a client. */
 const listeners: Record<string, WeakMap<object, ClientListener>> = {};
 
-/** Calls back at each event of a client, by default at each new connection. The returned function ends that. */
+/** Calls back at each event of a client, by default at each new connection. The returned function ends the calls. */
 export function connections<E extends string = 'connect'>(
   client: Emitter<E>,
   again: () => void,

@@ -8,8 +8,8 @@ import { readFreed, releaseArgs } from './wire.ts';
 const NO_CLAIM = '-';
 
 /**
- * Evicts, and finishes releases in queues that are too long for one script, which has to skip dead claims and to admit readers. If that fails, or
- * this process ends, the next request for the key continues the work.
+ * Evicts claims, and finishes releases in long queues: one script skips only some dead claims, and admits only some readers. If a further script
+ * fails, or this process ends, the next request for the key continues the work.
  */
 export class Releases {
   readonly #shards: Shards;
@@ -22,8 +22,8 @@ export class Releases {
   }
 
   /**
-   * Decides what a release did that may have been sent twice and found no claim. A server that still knows the key has lost no data, so the first
-   * release freed the claim.
+   * Decides what a release did if it found no claim, but may have been sent twice. A server that still knows the key has lost no data, so the first
+   * of the two freed the claim.
    * @throws Error if the key is gone: the effect is unknown
    */
   async freedBefore(key: string): Promise<true> {
@@ -57,7 +57,7 @@ export class Releases {
     try {
       while (!this.#closed && readFreed(await this.#shards.askOne(RELEASE, request)).more);
     } finally {
-      this.#unfinished.delete(key); // at once after the last answer: later, `finish` could skip a key that has new work by then
+      this.#unfinished.delete(key); // at once after the last answer: if later, `finish` could skip a key that has new work
     }
   }
 

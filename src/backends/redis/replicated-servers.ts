@@ -15,8 +15,8 @@ interface ReplicaConnection {
 }
 
 /**
- * Asks over connections of its own, one per server, and waits there for replicas. WAIT counts only what its own connection wrote, and delays all
- * later commands there. The connections never reconnect: on a new one, WAIT would report success although the replicas lack the earlier writes.
+ * Asks over connections of its own, one per server, and waits for the replicas with WAIT. WAIT is only about writes of the same connection, and delays
+ * all later commands on it. The connections never reconnect: on a new one, WAIT would report success although the replicas lack the earlier writes.
  */
 export class ReplicatedServers implements ScriptServers {
   commands = 0;

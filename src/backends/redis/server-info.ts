@@ -63,7 +63,7 @@ export class Incarnation {
 
 const SYNCED = { appendonly: 'yes', appendfsync: 'always', 'no-appendfsync-on-rewrite': 'no' };
 
-/** Reads what the server sends as a map. Clients give it different shapes. */
+/** Reads a reply that is a map: clients give it as a list, a Map or an object. */
 export function settingsOf(reply: unknown): Map<string, string> {
   const pairs: (readonly [unknown, unknown])[] = Array.isArray(reply)
     ? reply.flatMap((name, i) => (i % 2 === 0 ? [[name, reply[i + 1]] as const] : []))
@@ -86,7 +86,7 @@ export const fieldsOf = (info: string): Map<string, string> =>
   new Map(Array.from(info.matchAll(/^([^:\r\n]+):(.*)\r?$/gm), ([, name, value]) => [name!, value!]));
 
 /**
- * @param infos the answers to INFO, asked by several names
+ * @param infos the answers to INFO, asked by several names of a lock
  * @throws LockError `LOCK_UNSUPPORTED`
  */
 export function refuseUnsupported(infos: readonly string[]): void {
@@ -94,7 +94,7 @@ export function refuseUnsupported(infos: readonly string[]): void {
   const server = whyUnsupported(fields[0]!);
   if (server)
     refuse(`was given a client of ${server}, on which its scripts were never run. Use Redis 6.2 or newer, or Valkey`);
-  // Several runs mean a proxy, which would send a script about many keys to the server of the first key.
+  // Several `run_id`s mean a proxy, which would send a script about many keys to the server of the first key.
   if (new Set(fields.map((field) => field.get('run_id'))).size > 1) {
     refuse(
       'was given a client of a proxy that spreads names over several servers (twemproxy, Envoy, the proxy of a Cluster). ' +

@@ -49,7 +49,7 @@ export class Server {
   /**
    * Gives the answer to a request that has an effect only the first time.
    * @param did whether this answer says that the request had an effect
-   * @throws Error if the answer says no, and the client may have sent the request twice: the first one may have had the effect
+   * @throws Error if the answer says no, and the client may have sent the request twice: the first request may have had the effect
    */
   async once<T>(ask: () => Promise<T>, did: (answer: T) => boolean): Promise<T> {
     const { resends } = this;
@@ -90,7 +90,7 @@ export abstract class KeyedServer extends Server {
   }
 }
 
-/** Says that a request was sent twice, and that the second answer does not tell what the first one did. */
+/** Throws the error for a request that was sent twice: the answer to the second does not show what the first did. */
 export function unknownEffect(): never {
   throw new Error('the connection was lost and the client sent it again: nobody knows what it did the first time');
 }
@@ -108,8 +108,8 @@ export const lockOf = (prefix: string, name: string): string =>
 
 /**
  * Gives the keys of these locks that a command in a Cluster must name. To a single server a command names the locks alone, and the scripts derive the
- * other keys. A Cluster moves a slot key by key, and meanwhile refuses a command whose named keys are not all at one server (TRYAGAIN). Otherwise a
- * script could meet a lock without its queue, and take the lock for free.
+ * other keys. A Cluster moves a slot key by key, and meanwhile refuses a command whose named keys are not all at one server (TRYAGAIN). If only
+ * the locks were named, a script could find a lock without its queue, and treat the lock as free.
  */
 function keysOf(locks: readonly string[], withValue = false): readonly string[] {
   const others = [':queue', ':claims', ...(withValue ? [valueKeyOf('')] : [])];
@@ -156,8 +156,8 @@ export class Shards extends KeyedServer implements ScriptServers {
   }
 
   /**
-   * Asks for the server's time, and gives the last moment at which it may grant a claim that was sent at `sent`, ms. If meanwhile the key moves to a
-   * server whose clock is not known, gives 0, and that server answers that the claim is too late.
+   * Asks for the server's time, and gives the last moment at which the server may grant a claim that was sent at `sent`, ms. If the key moves
+   * meanwhile to a server whose clock is not known, gives 0, and the new server answers that the claim is too late.
    */
   async learnLimit({ key, within }: Pick<Claim, 'key' | 'within'>, sent: number): Promise<number> {
     await this.learnTime(key);

@@ -37,7 +37,7 @@ export class RedisValues implements Values {
       if (stored === null) return valueRecordOf(undefined, 0);
       const record = readRecord(String(stored), US_PER_MS);
       const now = this.#shards.clocks.of(key).lately(CLOCK_ESTIMATE_MS);
-      // The server drops the key when the value and its attempts are both over. So if the attempts count for longer, the value may be over already.
+      // The server drops the key when the value and the attempts are both over. So if the attempts last longer, the found value may be over already.
       const isDropped = record.counts <= record.until && record.until - record.at > MIN_VALUE_TTL_MS;
       if (now !== undefined && (isDropped || record.until <= now)) return valueRecordOf(record, now);
       return this.#shards.learnTime(key).then((time) => valueRecordOf(record, time));

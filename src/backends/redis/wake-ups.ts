@@ -14,7 +14,7 @@ const MAX_NAMES = 20_000;
 /**
  * The channels on which grants and evictions are sent to this process. With one server, one channel on one connection serves all keys. In a Cluster
  * an ordinary message goes to every node, so a hand-over would cost as many messages as there are nodes. So the process opens a sharded channel at
- * each primary for whose keys it waits or has long holds. Only that primary and its replicas pass on the messages. Sharded messages:
+ * each primary that has a key for which it waits, or which it holds for long. Sharded messages go only to that primary and its replicas:
  * https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
  */
 export class WakeUps {
@@ -39,8 +39,8 @@ export class WakeUps {
 
   /**
    * Gives the channel on which a claim wants its grant, with a sign before it. `!`: the channel is open at the only server. `*`: it is sharded. `?`:
-   * it is not open yet, or is open at another node, so a server without a listener must not take the process for dead. If the key has moved to
-   * another server since the claim was watched, opens the channel of that server.
+   * it is not open yet, or may be open at another node. Then a server that counts no listener must not assume that the process is dead. If the key
+   * has moved to another server since the claim was watched, opens the channel of that server.
    */
   channelOf({ key, id }: Claim): string {
     const channel = this.#channelAt(key);
@@ -49,7 +49,7 @@ export class WakeUps {
     return sign + channel.name;
   }
 
-  /** Watches at once if the channel is open, else opens it first. Rejects if that fails; core then calls again later. */
+  /** Watches at once if the channel is open, else opens it first. Rejects if it does not open; core then calls again later. */
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable> {
     if (this.#channelAt(claim.key).isOpen) return this.#waiting.watchSince(claim, wake, age);
     return this.listen(claim.key).then(() => this.#waiting.watch(claim, wake));

@@ -24,7 +24,7 @@ const NAME = 'redisson';
 
 /** Options of `redisson`. */
 export interface RedissonOptions {
-  /** Gives the name of a lock in Redisson, such as `` (name) => `orders:${name}` ``. Default: the name itself. Two names must not give one. */
+  /** Gives the name of a lock in Redisson, such as `` (name) => `orders:${name}` ``. Default: the name itself. Two names must not get the same. */
   readonly key?: (name: string) => string;
   /**
    * Mutexes are `RFencedLock`, whose counter gives the token, so Java and Node.js share one order of tokens. Default false: mutexes are `RLock`, and

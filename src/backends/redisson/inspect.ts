@@ -15,7 +15,7 @@ export async function inspectRedisson(
   return inspect(server, start, listing, (names) => holdersOf(server, names, listing.exact === true));
 }
 
-/** @param any whether holders of another form than Redisson's are shown */
+/** @param any whether holders are shown whose owner does not match `OWNER` */
 async function holdersOf(server: ForeignServer, found: readonly string[], any: boolean): Promise<QueueEntry[]> {
   const { cluster } = server.port;
   // In a Cluster a name whose keys are in different slots is no lock, and the server would refuse the whole script.

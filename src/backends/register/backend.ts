@@ -31,7 +31,7 @@ import { Sightings } from './sightings.ts';
 /** The part of a lease that a renewal may take: less than the third for which the core waits, so that another renewal can follow. */
 const RENEWAL_PART = 0.3;
 const MAX_READS_AT_ONCE = 16;
-/** With so many watched keys, no hold of another key is watched: a watch may cost the server more than the renewals of a hold. */
+/** When this many keys are watched, holds of further keys are not: a watch may cost the server more than the renewals of a hold. */
 const MAX_WATCHED_KEYS = 100;
 const MAX_KEPT_QUEUES = 10_000;
 
@@ -183,7 +183,7 @@ async function* inParts(names: AsyncIterable<string>): AsyncIterable<string[]> {
   yield part;
 }
 
-/** The answer to an attempt, and its sign of life if it brought the claim into the queue. */
+/** The answer to an attempt, and the claim's sign of life if the attempt brought the claim into the queue. */
 interface Asked {
   readonly attempt: Attempt;
   readonly joined?: string | undefined;
@@ -214,7 +214,7 @@ class KeyWatch {
     return { [Symbol.asyncDispose]: async () => void (this.#claims.delete(mine) && this.#endIfUnused()) };
   }
 
-  /** Wakes the claims that wait, or hold, no more. A queue changes with every sign of life, so most changes wake nobody. */
+  /** Wakes the claims that no longer wait, or no longer hold. A queue changes with every sign of life, so most changes wake nobody. */
   #notify(entry: RegisterEntry | undefined): void {
     let queue: OpenQueue | undefined;
     try {

@@ -20,23 +20,23 @@ const MIN_REQUEST_MS = 100;
 const WRITE_INTERVAL_MS = 1_000;
 const MAX_RESENDS = 2;
 
-/** The store has done nothing, because an object is written too often. Whether the condition of the write held is not known. */
+/** The store refused a write because the object is written too often. Nobody knows whether the condition of the write was met. */
 export class Throttled extends Error {}
 
-/** The proof that the store keeps the conditions of writes. It comes before the first write of a queue. */
+/** A test of whether the store keeps the conditions of writes. It runs before the first write of a queue. */
 export interface Proof {
   passed(): Promise<void>;
   /** How long the store keeps what is written, ms; Infinity while no limit is known. */
   readonly kept: number;
-  /** @returns the error for something that lives for `life` ms, if the store would remove it earlier; valid after `passed` */
+  /** @returns an error if the store would remove something that has to live for `life` ms; right only after `passed` has resolved */
   refusal(life: number): LockError | undefined;
-  /** Limits the requests of the proof to `within` ms: a caller waits no longer. */
+  /** Limits the requests of the test to `within` ms, since a caller waits no longer. */
   hurry(within: number): void;
 }
 
 /**
- * The store, with a limit around every request. If an answer is lost, as when a connection is cut, the next requests for that key wait
- * behind this request in this process. So a request is given up after the time for which a caller can wait: its lease, or a part of it.
+ * The store, with a time limit for every request. If an answer is lost, as when a connection is cut, later requests of this process for
+ * the same key wait for that answer. So a request is given up after the time that a caller can wait: its lease, or a part of the lease.
  */
 export class Calls {
   readonly store: RegisterStore;
@@ -44,7 +44,7 @@ export class Calls {
   readonly prefix: string;
   readonly proof: Proof | undefined;
   #limit = MAX_REQUEST_MS;
-  /** Each function ends a request under way when the present limit is over. */
+  /** Each function applies the present limit to a request under way. */
   readonly #hurries = new Set<() => unknown>();
 
   constructor(store: RegisterStore, prefix: string, clock: Clock, proof?: Proof) {
@@ -58,7 +58,7 @@ export class Calls {
     return new Calls(this.store, this.prefix, this.clock, this.proof);
   }
 
-  /** Limits all requests to `within` ms from now on, also the one under way: a caller waits no longer. */
+  /** Limits all requests to `within` ms from now on, also the one under way, since a caller waits no longer. */
   hurry(within: number): void {
     this.proof?.hurry(within);
     const before = this.#limit;

@@ -3,10 +3,10 @@ import { type Calls, MAX_CONFLICTS } from './calls.ts';
 import { hintOf, hintText, nameOf } from './document.ts';
 import { Sightings, StoreTime } from './sightings.ts';
 
-/** The pause of a process whose write was refused, so that it does not meet its rivals again, ms. */
+/** The random pause after a refused write, so that rival processes do not write at the same time again, ms. */
 export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
 
-/** Hints in a register. The last write stays. If the store has no clock, a hint expires when a process has seen it unchanged for its ttl. */
+/** Hints in a register. The last write wins. If the store has no clock, a process ignores a hint that it has seen unchanged for the hint's ttl. */
 export class RegisterHints implements Hints {
   readonly #calls: Calls;
   /** Used if the store has no clock. */

@@ -13,7 +13,7 @@ interface Step extends PromiseWithResolvers<unknown> {
   readonly putOff?: (queue: OpenQueue, age?: number) => unknown;
 }
 
-/** How long a known queue is used, ms. Later, the document of an idle key may be removed, and a new one may have the same version in some stores. */
+/** How long a known queue is used, ms. After that, its document may have been removed, and in some stores a new one may have the same version. */
 const REMEMBERED_MS = 60_000;
 /** After so many refused writes in a row, steps that can wait are put off. */
 const MAX_REFUSED_WRITES = 2;
@@ -42,7 +42,7 @@ function putOff(
 /**
  * The queue of one key, in its document. Steps of this process that come together go into one write, and only one write is under way at a
  * time. A step is decided on the known queue, and counts when the store has taken the write. If the steps change nothing, they are decided
- * on a fresh read.
+ * again on a fresh read.
  */
 export class KeyDocument {
   readonly #reader: QueueReader;
@@ -74,7 +74,7 @@ export class KeyDocument {
     return step.promise as Promise<T>;
   }
 
-  /** Takes the entry that a watch has brought. */
+  /** Takes the entry that a watch or a listing has brought. */
   learn(entry: RegisterEntry): OpenQueue {
     const known = this.#reader.stateOf(entry, this.#reader.calls.clock.now());
     if (!this.#running && !this.#reader.calls.store.tellsTime) this.#known = known;
@@ -107,7 +107,7 @@ export class KeyDocument {
       const known = this.#doubt ? undefined : putOff(steps, this.#known, this.#reader, age);
       if (known) return known;
     }
-    // The time in the known queue, or the known queue itself, is too old.
+    // Drops the known queue if the time in it, or the queue itself, is too old.
     const isCrowd = Array.from(this.#known?.queue.claims ?? []).length > 1;
     if (store.tellsTime || age > REMEMBERED_MS || (isCrowd && age > KNOWN_REQUESTS * this.#reader.took))
       this.#known = undefined;
@@ -164,14 +164,14 @@ export class KeyDocument {
         if (isLockError(error)) this.#doubt = doubt;
         throw error;
       });
-    // If a client repeats a request by itself, the second attempt is refused when the first was taken: the store has our text.
+    // If a client repeats a request by itself, the store may take the first and refuse the second. Then the store has our text.
     if (!taken && found?.text !== text) {
       // The random pause separates rivals. It grows with each conflict. It comes before the read: otherwise the read would be old.
       const pause = Math.min(MAX_PAUSE_MS, (clock.now() - sent) * conflicts) * clock.random();
       if (pause > 0) await sleep(clock, pause);
       const isEnough = found && conflicts === 0 && !store.tellsTime;
       this.#known = isEnough ? this.#reader.stateOf(found, 0) : await this.#reader.read();
-      // A refusal over an unchanged version: another write is under way, perhaps the first attempt of this write, which may still come.
+      // If the version is unchanged, another write is under way: perhaps an earlier copy of this write, which may still be taken.
       this.#doubt = doubt || this.#known.version === version;
       if (this.#known.text !== text) return false;
     }
@@ -187,7 +187,7 @@ export class KeyDocument {
 
 /** After so many writes in a row, each on the version of its own last write, a process leaves room for others. */
 const MAX_WRITES_IN_A_ROW = 8;
-/** The pause is so many times as long as the last write: time in which another process begins, reads and writes. */
+/** The pause is so many times as long as the last write, so that another process can begin, read and write. */
 const ROOM_FACTOR = 3;
 
 /**

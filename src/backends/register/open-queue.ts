@@ -7,11 +7,11 @@ import { type Sight, type Sightings, StoreTime } from './sightings.ts';
 
 /** The longest life of a place, ms. */
 const MAX_LIFE_MS = 120_000;
-/** A random part of a life, up to this one, is cut off: so claims that came together give their signs of life at different times. */
+/** The largest part of a life that is cut off at random, so that claims that came together give their signs of life at different times. */
 const SPREAD_PART = 0.4;
-/** A claim with so many turns before it, or fewer, is near: its place lives as long as on other engines, and it asks as often. */
+/** A claim with at most so many turns before it is near: its place lives as long, and the claim asks as often, as on other engines. */
 export const NEAR_TURNS = 4;
-/** With each further turn, a place lives longer by the time of so many writes: so signs of life stay a small part of all writes. */
+/** Each further turn lengthens the life of a place by the time of so many writes, so that signs of life stay a small part of all writes. */
 const WRITES_PER_TURN = 200;
 /** A turn takes at least so many requests: the hold is released, then others notice. */
 const REQUESTS_PER_TURN = 3;
@@ -71,7 +71,7 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
 
   /**
    * Answers a claim far back in the queue without a change of the queue.
-   * @param age of this queue, ms; undefined: it is fresh, and the writes of others came first again and again
+   * @param age of this queue, ms; undefined: the queue is fresh, and writes of other processes came first several times
    * @returns undefined if a real attempt is needed
    */
   putOff(claim: Claim, age?: number): Attempt | undefined {

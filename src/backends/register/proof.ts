@@ -5,7 +5,7 @@ import { RIVALRY } from './hints.ts';
 
 /** Other processes may test the store at the same time. Then a write may be refused because of their writes, so the test is repeated. */
 const MAX_ATTEMPTS = 6;
-/** So many new objects are made at the same time, each by so many writes. */
+/** The number of races at the same time. In each race, `RIVALS` writes make one new object. */
 const RACES = 8;
 const RIVALS = 3;
 /** A store may take only one write of an object in a second. So a write is repeated: it has two rivals here, and a few in other processes. */
@@ -15,8 +15,8 @@ const RACED = 'of compare and set, with races';
 
 /**
  * Tests whether the store keeps the conditions of writes. Some stores ignore them, others check them some time before the write. The test
- * sends three writes at the same time: two over one version, of which one must fail, and one for a missing object, which must fail. The test
- * takes four requests, two more the first time. A store with imitations must also pass races once. Then the object says that they were run.
+ * sends three writes of one object at once: two replace the same version, so one must fail; the third requires that there is no object, so it
+ * must fail. The test takes four requests, two more the first time. A store with imitations must also pass races once. Then the object says so.
  * @param always whether to run the races although the object says that they were run
  */
 export async function proof(calls: Calls, always = false): Promise<Finding | undefined> {
@@ -58,7 +58,7 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
     if (written[2]!.taken) return 'over something that was there';
     if (taken.length === 1) {
       if (!store.imitated || isRaced) return undefined;
-      // No lease limits the races: if the store takes one write after another, the last write waits for all others.
+      // No lease limits these calls: if the store takes one write after another, the last write waits for all others.
       if (await races(calls.apart())) return 'over one that was under way';
       if (taken[0]!.version !== undefined) await writing(calls, name, RACED)(taken[0]!.version);
       return undefined;
@@ -83,7 +83,7 @@ async function races(calls: Calls): Promise<boolean> {
 }
 
 /**
- * The proof of a store before its first lock. A store that failed is not tested again: it might pass by luck.
+ * Tests a store before its first lock. A store that failed is not tested again: it might pass by luck.
  * @returns the proof; its `passed` throws LockError `LOCK_UNSUPPORTED` for a store that ignores versions
  */
 export function storeProof(calls: Calls): Proof {

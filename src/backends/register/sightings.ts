@@ -5,7 +5,7 @@ type Beating = Pick<StoredClaim, 'id' | 'beat' | 'life' | 'watched'> & Partial<P
 
 export interface Sight extends QueueTime {
   remaining(claim: Beating & Pick<StoredClaim, 'expires'>): number;
-  /** The least time for which the claim's last sign of life has not changed, ms; undefined if the store has a clock. */
+  /** For how long, at least, the claim's last sign of life has not changed, ms; undefined if the store has a clock. */
   watched(claim: Beating): number | undefined;
 }
 
@@ -15,7 +15,7 @@ interface Seen {
   readonly since: number;
 }
 
-/** With the token: a claim that expired and came again has another token, so its time starts again. */
+/** The sign includes the token: a claim that expired and joined again has another token, so its time begins again. */
 const signOf = ({ token, beat }: Beating): string => `${token} ${beat}`;
 
 /** The number of keys whose signs of life are remembered. It is large: only a process that remembers a dead hold can see that the hold is dead. */
@@ -23,8 +23,8 @@ const MAX_KEYS = 100_000;
 
 /**
  * Knows for how long signs of life of other processes have not changed. No two clocks are compared: clocks may differ, only their rates count.
- * A document says of each sign of life how long its writer had seen it unchanged. A reader counts on from that time by its own clock. Time
- * in which both have seen the same sign of life never counts twice.
+ * A document says for each sign of life how long the writer of the document had seen it unchanged. A reader continues this count by its own
+ * clock. Time in which both have seen the same sign of life never counts twice.
  */
 export class Sightings {
   readonly #seen: RecentKeys<ReadonlyMap<string, Seen>>;

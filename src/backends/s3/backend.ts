@@ -25,7 +25,7 @@ interface S3Key {
 }
 
 /**
- * Locks in a bucket of S3, or of a store with its protocol that keeps the conditions of a write. The client stays yours.
+ * Locks in a bucket of S3, or of another store with the same protocol that keeps the conditions of a write. The caller closes the client.
  * @throws LockError `LOCK_INVALID` when `client` is no client, or for a bad option.
  * @example
  * import { S3 } from '@aws-sdk/client-s3';
@@ -68,7 +68,7 @@ const storeOf = (client: S3Like, Bucket: string): RegisterStore => ({
   async remove(Key) {
     const removed = client.deleteObject({ Bucket, Key }).catch(async (error) => {
       if (statusOf(error) !== 403) throw error;
-      // The policy of the bucket may require a condition. Not every store knows it, so it is sent only now. 412: another process has written since.
+      // The bucket's policy may require a condition here. Not every store knows that, so it is sent only after a 403. 412: another process has written since.
       const { ETag } = await client.getObject({ Bucket, Key }, { abortSignal: new AbortController().signal });
       await client.deleteObject(Object.assign({ Bucket, Key }, { IfMatch: ETag })).catch(unless(404, Bucket, 412));
     });

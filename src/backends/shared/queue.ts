@@ -127,7 +127,7 @@ export class EngineQueue {
     return valueRecordOf(this.#record, this.#claims.time.now);
   }
 
-  /** Stores a value that is of no hold. Without `value`, forgets the value and the attempts. @returns whether there was a record */
+  /** Stores a value outside of any hold. Without `value`, forgets the value and the attempts. @returns whether there was a record */
   keep(value?: NewValue): boolean {
     const known = this.#record !== undefined;
     if (known || value) this.#keep(value && recordWith(0n, value, this.#claims.time.now));
@@ -158,7 +158,7 @@ export class EngineQueue {
     return held ? { granted: true, token, validFor: ttl } : this.#claims.refusal(newcomer);
   }
 
-  /** This attempt may be an old message, sent before a renewal. So it never makes the hold expire sooner than that renewal did. */
+  /** This attempt may be an old message, sent before a renewal. So it never makes the hold expire earlier than the renewal has set. */
   #confirm(mine: StoredClaim, { ttl, minToken = 0n, tokenCount }: Claim): Grant {
     this.#claims.revive(mine, Math.max(this.#claims.time.remaining(mine), ttl));
     if (minToken > mine.token) {

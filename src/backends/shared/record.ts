@@ -11,14 +11,14 @@ import {
   type ValueRecord,
 } from '../../core/index.ts';
 
-/** The longest value, bytes, unless the engine has another limit: no burden for servers, pools or clients. */
+/** The longest value, bytes, unless the engine has another limit. It burdens no server, pool or client. */
 export const MAX_VALUE_BYTES = 65_536;
 
 /** The value and the attempts of a key, stored beside its queue. Times are of the engine's clock, ms. */
 export interface KeyRecord {
   /**
-   * The holds of claims that count (`ValueCondition.counts`), begun since a value was last stored: their number, the token and the mark of the
-   * last one, and until when they count.
+   * The attempts: holds that began since a value was last stored, of claims that count (`ValueCondition.counts`). Their number, the token and
+   * the mark of the last one, and the time until which they count.
    */
   readonly attempts: number;
   readonly begun: bigint;
@@ -82,7 +82,7 @@ export function countedIn(
   return { attempt: { ...attempt, attempts: begun.attempts }, ...(begun !== record && { changed: begun }) };
 }
 
-/** Makes the record with a value, which ends the attempts. */
+/** Makes the record of a new value. The value ends the attempts. */
 export const recordWith = (token: bigint, { text, ttl, ageless = false }: NewValue, now: number): KeyRecord => ({
   ...NO_RECORD,
   token,
@@ -94,7 +94,7 @@ export const recordWith = (token: bigint, { text, ttl, ageless = false }: NewVal
 const attemptsIn = (record: KeyRecord | undefined, now: number): number =>
   record && now < record.counts ? record.attempts : 0;
 
-/** Gives the mark of the hold at the head of the queue, or none: an earlier hold, which failed or died, may have set the mark of the record. */
+/** Gives the mark of the hold at the head of the queue, or none: the mark in the record may be of an earlier hold, which failed or died. */
 export const markBehind = (record: KeyRecord | undefined, first: bigint | undefined, now: number): string =>
   record && record.begun === first && now < record.counts ? record.mark : NO_RECORD.mark;
 

@@ -15,7 +15,7 @@ export interface LockSession {
   readonly ended: AbortSignal;
   /** Takes the lock if it is free. @returns `late`: the attempt came after the claim's `within`; undefined: others have the lock */
   take(lock: string, claim: Claim): Promise<Grant | 'late' | undefined>;
-  /** Waits for the lock. Meanwhile nothing else can be sent. @returns undefined if the wait was cancelled, or if it failed and the session has ended */
+  /** Waits for the lock. Meanwhile the session sends nothing else. @returns undefined if the wait was cancelled, or it failed and the session has ended */
   wait(lock: string, claim: Claim): Promise<Grant | undefined>;
   cancel(): Promise<void>;
   /** Asks the server whether the session still has its lock. An engine leaves this out if `ended` soon shows the loss. */
@@ -45,7 +45,7 @@ interface SessionHold<S> {
   isHeld?: boolean;
 }
 
-/** The locks that this process holds or asks for, by lock and id. The server would grant one lock twice to one session, so look here first. */
+/** The locks that this process holds or asks for, by lock and id. The server would grant one lock twice to one session, so `attempt` looks here first. */
 class SessionHolds<S extends LockSession> {
   readonly #byLock = new Map<string, Map<string, SessionHold<S>>>();
   readonly #done: (session: S) => void;

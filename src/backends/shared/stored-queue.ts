@@ -17,7 +17,7 @@ export interface StoredClaim extends Demand {
   beat?: number;
   /** If the engine has no clock: how long the last sign of life is good, ms. */
   life?: number;
-  /** If the engine has no clock: for how long, at least, others had seen no new sign of life when they wrote this, ms. */
+  /** If the engine has no clock: for how long, at least, the writer of the queue had seen no new sign of life when it wrote, ms. */
   watched?: number | undefined;
   /** The address of the claim's process, if the engine notifies processes. */
   process?: string | undefined;
@@ -94,7 +94,7 @@ export const jsonOf = (claims: Iterable<StoredClaim>): JsonClaim[] =>
 export const claimsOf = (claims: readonly JsonClaim[]): StoredClaim[] =>
   claims.map((claim) => ({ ...claim, token: BigInt(claim.token) }));
 
-/** Marks the claims that hold, for a queue that does not store `held`: it follows from the order and the units. */
+/** Marks the claims that hold, for a queue that does not store `held`: there `held` follows from the order and the units. */
 export function byRule(claims: StoredClaim[]): StoredClaim[] {
   for (const claim of claims.slice(0, admitted(claims))) claim.held = true;
   return claims;

@@ -8,7 +8,7 @@ const COUNTED = {
   values: { maxBytes: MAX_VALUE_BYTES },
 } as const satisfies Partial<Traits>;
 
-/** The traits of engines that store the queue of each key, with leases by their own clock. */
+/** The traits of engines that store the queue of each key, with a lease for each hold. */
 export const QUEUE_TRAITS = {
   ...COUNTED,
   fencing: 'durable',
@@ -28,7 +28,7 @@ export const SESSION_TRAITS = {
   lifetime: 'session',
 } as const satisfies Partial<Traits>;
 
-/** The traits of engines of a consensus cluster: the order of its writes makes the queue and the tokens. */
+/** The traits of engines on a consensus cluster: the order of the cluster's writes is the order of the queue and of the tokens. */
 export const CONSENSUS_TRAITS = {
   ...COUNTED,
   fencing: 'always',

@@ -1,13 +1,13 @@
 import { type Attempt, type Claim, NO_MARK, type ValueCondition } from '../../core/index.ts';
 import { answerIn, countedIn, type KeyRecord } from './record.ts';
 
-/** The record of a key, stored beside its queue, as read after an attempt, and the calls that may follow. */
+/** The record of a key, as it was read after an attempt, and the calls that may follow. The record is stored beside the queue of the key. */
 interface Beside {
   readonly record: KeyRecord | undefined;
-  /** The present by the times of the record, ms. With it, the value has the age that it had when the attempt was sent. */
+  /** The present, by the clock of the times in the record, ms. `now - record.at` is the age that the value had when the attempt was sent. */
   readonly now: number;
   withdraw(): Promise<unknown>;
-  /** Whether the hold that was counted last is the first in the queue. */
+  /** Whether the hold that the record counted last is at the head of the queue. */
   stands(): Promise<boolean>;
   count(changed: KeyRecord): Promise<unknown>;
 }

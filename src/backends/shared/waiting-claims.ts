@@ -57,7 +57,7 @@ export class BufferedClaims extends WaitingClaims {
     this.#missed = this.#clock.now();
   }
 
-  /** Wakes the claims of a key that a value may answer, since a value was stored. */
+  /** Call this when a value was stored under the key. Wakes each claim of the key that the value may answer. */
   wakeAnswerable(key: string): void {
     this.noteMissed();
     for (const { claim, wake } of [...this.values()]) if (claim.accepts && claim.key === key) wake();

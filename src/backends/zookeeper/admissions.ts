@@ -71,7 +71,7 @@ export class Admissions {
     return { granted: true, token, validFor: validFor(connection, claim, asked), lost: lost.signal };
   }
 
-  /** Writes the node, so that the watch of the next permit fires. If the write fails, the next renewal repeats it. */
+  /** Writes the node again, so that the watch of the next permit fires. If the write fails, the next renewal repeats the write. */
   #relay(connection: ZooKeeperConnection, claim: Claim, place: OwnNode): void {
     if (place.relay !== 'owed') return;
     place.relay = 'sent';
@@ -81,8 +81,8 @@ export class Admissions {
   }
 
   /**
-   * Whether the node exists and belongs to the session of this connection. If so, the node is watched: the next proof on this connection
-   * sends no request, and a holder whose node is removed is notified at once.
+   * Whether the node exists and belongs to the session of this connection. If so, a watch stays on the node: until the watch fires, the next
+   * call for this connection sends no request. If the node is removed, the holder is notified at once.
    */
   async #proven(connection: ZooKeeperConnection, id: string, place: OwnNode): Promise<boolean> {
     while (place.seenOn !== connection) {

@@ -61,7 +61,7 @@ class Zookeeper implements Backend {
   readonly traits: Traits;
   readonly hints: Hints;
   readonly values: ZookeeperValues;
-  /** Core then sends a renewal, which watches the node of the hold. The signal `lost` of the grant reports the end of the node. */
+  /** Sets no watch itself: after this call core sends a renewal, which watches the node of the hold. The end of the node aborts `lost` of the grant. */
   readonly watchHold = async (): Promise<AsyncDisposable> => together();
   readonly #settings: Settings;
   readonly #session: ZooKeeperSession;
@@ -94,7 +94,7 @@ class Zookeeper implements Backend {
       expires: false,
       lifetime: 'session',
       sessionGrace: timeout,
-      // On the servers a hold lives as long as its session. So no ttl may be shorter than the session timeout.
+      // On the servers a hold lives as long as its session. So no ttl may be shorter than the session timeout that is asked for; `check` warns of a longer one.
       ttl: { min: timeout, max: MAX_DURATION_MS },
     };
   }
@@ -117,7 +117,7 @@ class Zookeeper implements Backend {
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const began = this.#settings.clock.now();
     const connection = await this.#session.connection(CALL_TIMEOUT_MS);
-    // The answer proves that the session is alive. Watch events come before the answer, so a node whose watch has not fired exists.
+    // The answer proves that the session is alive. Watch events come before the answer: if the watch of a node has not fired by then, the node exists.
     await connection.request(sync);
     const renewed = (claim: Claim): Promise<Renewal> => this.#admissions.renew(connection, claim, began);
     return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));

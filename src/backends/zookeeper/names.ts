@@ -15,7 +15,7 @@ export interface ClaimNode extends Demand {
   readonly number: number;
 }
 
-/** The id in the form of a UUID, as in Curator's names. By this, a node is found if the answer to its creation was lost. */
+/** The id in the form of a UUID, as in Curator's names. If the answer to the creation of a node was lost, the node is found by this UUID. */
 function guid(id: string): string {
   const form = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(id);
   return form ? form.slice(1).join('-') : encodeURIComponent(id);
@@ -61,7 +61,7 @@ function unitsOf(kind: string, units: number, capacity: number): Demand {
 const PREFIX =
   /^(?=.{1,256}$)(?!zookeeper(?:\/|$))(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+)*$/;
 
-/** `/holdfast`: the parent of the nodes of all keys. */
+/** The path of the parent of all keys' nodes, such as `/holdfast`. */
 export function rootOf(prefix: string): string {
   return `/${checkPrefix(prefix, PREFIX)}`;
 }

@@ -23,7 +23,7 @@ import type { Watcher } from './wire/requests.ts';
 /**
  * Asks over a connection, and translates errors.
  * @param what names the request in an error
- * @param ask gets the connection, and when the call began, by the clock
+ * @param ask gets the connection, and the time when the call began, by the clock
  * @param within how long to wait for a connection, ms; 5 s by default
  */
 export type Ask = <T>(
@@ -89,7 +89,7 @@ export const read = (connection: ZooKeeperConnection, path: string, watcher?: Wa
 export const removeNode = async (connection: ZooKeeperConnection, path: string): Promise<boolean> =>
   (await orElse(connection, remove(path), false)) !== false;
 
-/** Calls `act`, which needs the container of a node, and makes a missing one: the server removes a container that was empty for a while. */
+/** Calls `act`, which needs the container of a node. If the container is missing, makes it: the server removes one that was empty for a while. */
 export async function inContainer<T>(
   connection: ZooKeeperConnection,
   path: string,
@@ -122,7 +122,7 @@ export const putNode = (
     return made ?? connection.request(setData(path, data)); // if the node was removed meanwhile, the error starts the next attempt
   });
 
-/** The leader's time, ms since 1970, which only the answer to a write has. 0 if the container is gone, so that it has no nodes. */
+/** The leader's time, ms since 1970: only the answer to a write has this time. 0 if the container is gone, and all its nodes with it. */
 export async function timeAt(connection: ZooKeeperConnection, container: string): Promise<number> {
   return (await orElse(connection, setData(container, new Uint8Array()), { mtime: 0 })).mtime;
 }
@@ -181,7 +181,7 @@ export async function watchChildren(
 /** The node of no key has this name: keys percent-encode `@`. */
 const HINTS = '@hints';
 
-/** Hints in persistent nodes. The time of a hint counts from the write of its node, by the leader's clock. */
+/** Hints in persistent nodes. The ttl of a hint counts from the write of its node, by the leader's clock. */
 export function hintsIn({ root, acl, clock }: Settings, ask: Ask): Hints {
   const folder = `${root}/${HINTS}`;
   const pathOf = (name: string): string => `${folder}/${encodeKey(name)}`;

@@ -17,8 +17,8 @@ export interface ZookeeperOptions {
   /** `'h1:2181,h2:2181,h3:2181'`; the default port is 2181. One server is used; when it fails, another one. */
   readonly servers: string;
   /**
-   * How long the servers keep the locks of a silent process, and the shortest `ttl`. Default 10 s, from 1 s to 1 hour. The server may
-   * change it to its own bounds, from 2 to 20 ticks by default: usually 4 s to 40 s.
+   * How long the servers keep the locks of a silent process, and the shortest `ttl`. Default 10 s, from 1 s to 1 hour. The servers raise
+   * or lower this time to their own bounds, from 2 to 20 ticks by default: usually 4 s to 40 s.
    */
   readonly sessionTimeout?: Duration;
   /** Authenticates by digest. Then only this user may use the nodes we make. */

@@ -15,13 +15,13 @@ export interface OwnNode {
   readonly token: bigint;
   /** Aborted when the hold is lost. Made with the first grant. */
   lost?: AbortController;
-  /** By the clock, a time before the creation of the node was sent. The first answered attempt sets it. */
+  /** A time before the request to create the node was sent, by the clock. Set by the first answered attempt, at the latest. */
   made?: number;
   /** When the last answered attempt began. */
   asked: number;
-  /** The state of the write that notifies the next permit of this admission; undefined: none is needed. */
+  /** The state of the write that notifies the next permit of this admission; undefined: no write is needed. */
   relay?: 'owed' | 'sent';
-  /** The connection that watches the node. While it lives and the watch has not fired, the node exists. */
+  /** The connection that watches the node. While this connection lives and its watch has not fired, the node exists. */
   seenOn?: ZooKeeperConnection;
   /** Why the claim waits, by the last listing of its queue. */
   refusal?: {
@@ -31,7 +31,7 @@ export interface OwnNode {
     /** The time of that listing, by the clock. */
     readonly listed: number;
   };
-  /** The watch of what the claim waits for. */
+  /** The watch on the node that the claim waits for, or on the whole queue. */
   guard?: Watcher & { readonly connection: ZooKeeperConnection };
 }
 
@@ -46,8 +46,8 @@ export function verdictFrom(place: OwnNode, { names, asOf }: NodeChildren, now: 
 }
 
 /**
- * Whether a refused claim is surely still refused; if false, the queue must be listed. This reads only the node of the claim and the node it
- * waits for, so the cost does not grow with the queue.
+ * Whether a refused claim is surely still refused; if false, the queue must be listed. This asks only for the state of single nodes (the node
+ * of the claim, the node that it waits for, and their parent), so the cost does not grow with the queue.
  */
 export async function stillRefused(
   connection: ZooKeeperConnection,

@@ -8,7 +8,7 @@ import { type Acl, type CreatedNode, createEphemeralSequential, type NodeChildre
 /** A node, and a listing of its queue that contains the node. */
 type Stand = readonly [place: OwnNode, listing: NodeChildren];
 
-/** A claim that was given up. Its node may still be there, under this path if the path is known. */
+/** A claim that was given up. Its node may still exist. `path` is the path of the node, if it is known. */
 type Leaving = Handle & { readonly path?: string };
 
 export class OwnNodes {

@@ -39,7 +39,7 @@ import type { Watcher } from './wire/requests.ts';
 /** No key has a node of this name, since an `@` in a key is percent-encoded. */
 const FOLDER = '@values';
 
-/** One release of a value in so many, on average, also removes expired values of other keys. */
+/** On average, one in this many releases that store a value also removes expired values of other keys. */
 const RELEASES_PER_SWEEP = 8;
 
 /** What is stored beside the queue of a key. All times are by the leader's clock. */
@@ -48,13 +48,13 @@ interface Stored {
   /** The leader's time, ms since 1970; 0 if nothing is stored. */
   readonly now: number;
   readonly zxid: bigint;
-  /** The name of the node, in the queue, of the hold that was counted last. */
+  /** The hold that was counted last: the name of its node in the queue. */
   readonly counted?: string;
 }
 
 /**
- * Values beside the queues, in two persistent nodes for each key: the value, and the number of holds that stored none. The times in a node
- * count from its last write, whose time the leader stores. So no clock of a client matters.
+ * Values beside the queues, in two persistent nodes for each key: the value, and the number of holds that stored no value. The times in a
+ * node count from the last write of the node. The leader stores the time of that write, so no clock of a client matters.
  */
 export class ZookeeperValues implements Values {
   readonly #folder: string;
@@ -147,7 +147,7 @@ export class ZookeeperValues implements Values {
   }
 
   /**
-   * Only the answer to a write has the leader's time. So this writes; without `newest`, only if something is stored.
+   * Only the answer to a write has the leader's time. So this method writes to the bucket; without `newest`, only if something is stored.
    * @param newest whether this must see every write that any server has answered before
    */
   async #read(connection: ZooKeeperConnection, key: string, newest: boolean): Promise<Stored> {
@@ -208,10 +208,10 @@ export class ZookeeperValues implements Values {
 }
 
 /**
- * The record, with the age of its value when an attempt was sent. The age is the smaller of two upper bounds: the age by the leader's clock,
- * and, if the value was stored after the node of the claim was made, the time that the claim has waited.
- * @param since how long before the read the attempt was sent, ms
- * @param place the token of the claim's node, and how long before the attempt the node was made, at most, ms
+ * The record, with the age that its value had when an attempt was sent. The age is the smaller of two upper bounds: the age by the leader's
+ * clock, and, if the value was stored after the node of the claim was made, the time that the claim has waited.
+ * @param since the time from the sending of the attempt to the read, ms
+ * @param place the token of the claim's node, and the longest possible time from the creation of the node to the attempt, ms
  */
 function recordAsOf(
   { record, now, zxid }: Stored,

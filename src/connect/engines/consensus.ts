@@ -3,7 +3,7 @@ import { type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints, pick } from '../url.ts';
 
-/** It needs no driver: the backend speaks etcd's protocol over Node's own HTTP/2. */
+/** No driver is needed: the backend speaks etcd's protocol over Node's own HTTP/2. */
 export const etcdUrl: EngineUrl = {
   schemes: ['etcd'],
   example: 'etcd://h1:2379,h2:2379,h3:2379',
@@ -24,7 +24,7 @@ export const etcdUrl: EngineUrl = {
   },
 };
 
-/** It needs no driver: the backend speaks ZooKeeper's protocol itself. */
+/** No driver is needed: the backend speaks ZooKeeper's protocol itself. */
 export const zookeeperUrl: EngineUrl = {
   schemes: ['zookeeper'],
   example: 'zookeeper://h1:2181,h2:2181,h3:2181',

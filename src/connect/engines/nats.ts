@@ -6,7 +6,7 @@ import { type Address, endpoints, pick, unreachable } from '../url.ts';
 /** The bucket if the address names none. */
 const BUCKET = 'holdfast';
 
-/** The pauses before the client reconnects, ms. The default is two seconds: a cut connection would lose shorter leases. */
+/** The pauses before the client reconnects, ms. The client's default is two seconds: a lease shorter than that would expire during the pause. */
 const RECONNECT = { reconnectTimeWait: 100, reconnectJitter: 50, reconnectJitterTLS: 50 };
 
 export const natsUrl: EngineUrl = {

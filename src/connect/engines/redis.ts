@@ -24,13 +24,13 @@ const SAFE = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   connectTimeout: CONNECT_LIMIT_MS,
-  // A connection that hangs, or was dropped silently, gives no answer. Any answer on the connection counts.
+  // Ends a connection that hangs or was dropped silently, if requests wait and nothing arrives for this time, ms.
   socketTimeout: CONNECT_LIMIT_MS / 2,
   // A server that loads its data says how long it still needs, and at first only guesses: ioredis would wait up to ten seconds.
   maxLoadingRetryTime: 1_000,
-  // How long a close may take, ms. A dead connection takes all of it, and keeps the process alive. By then all answers have come.
+  // How long a close may take, ms. A dead connection takes all of this time, and keeps the process alive. All answers have come before the close.
   disconnectTimeout: 100,
-  // READONLY: the name or the sentinels now lead to another primary, but this connection is open. 1: connect again, and do not resend the command.
+  // READONLY: this connection still leads to the old primary, the name or the sentinels to the new one. 1: connect again, do not resend the command.
   reconnectOnError: ({ message }: Error) => message.startsWith('READONLY') && 1,
 } as const satisfies RedisOptions;
 
@@ -55,7 +55,7 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Cli
       name: path,
       sentinelTLS: all.tls,
       enableTLSForSentinelMode: !!all.tls,
-      // A primary that hangs keeps its connections open. Only the sentinels tell that another server is the primary now.
+      // A primary that hangs keeps its connections open. Only the sentinels report that another server is the primary now.
       failoverDetector: true,
     });
   },
@@ -91,7 +91,7 @@ export const redisUrl: EngineUrl = {
 
 /**
  * A Redis whose locks other programs take, too. `prefix` is the text before each name; by default there is none.
- * @param name the name in the schemes: `redis+plain` has the client of `redis`
+ * @param name the part of the schemes that is added to those of Redis: `redis+plain` uses the client of `redis`
  * @param load makes the engine from the parameters of the address
  */
 const sharedRedis = (
@@ -111,7 +111,7 @@ const sharedRedis = (
   },
 });
 
-/** Only on one server. */
+/** The locks of many other programs, on one server only. */
 export const plainRedisUrl = sharedRedis('plain', [], ['registry'], async (address, key) => {
   const { plainRedis } = await import('../../backends/redis-plain/index.ts');
   return (client) => plainRedis(client, { ...pick(address, 'registry'), ...key });
@@ -135,13 +135,13 @@ export const redissonUrl = sharedRedis(
 async function openClient(address: Address, engine: (client: Client) => Backend): Promise<OpenEngine> {
   const ioredis = await driver('ioredis');
   const client = CLIENTS[address.scheme]!(ioredis, address);
-  const backend = engine(client); // before the connection: if this throws, none stays open
+  const backend = engine(client); // made before the client connects: if this throws, no connection stays open
   let why: unknown;
   client.on('error', (error: Error & { lastNodeError?: unknown }) => {
-    why = error.lastNodeError ?? error; // of a cluster, the error of a node. Later, failed calls show theirs
+    why = error.lastNodeError ?? error; // for a Cluster, the error of a node. Later, the failed calls show their errors
   });
-  // With sentinels the client may end for good, if one names the new primary while another is asked: then it connects again. Not after a close: a
-  // quorum needs only most of its servers, so the close may come before this client has connected.
+  // With sentinels the client may end for good, if one sentinel names the new primary while another one is asked. Then the client connects again, but
+  // not after a close. In a quorum, which needs only a majority of its servers, the close may come before this client has connected.
   let closed = false;
   const again = (): void => {
     if (!closed) client.connect().catch(() => {}); // its 'error' event says why
@@ -165,7 +165,7 @@ async function openClient(address: Address, engine: (client: Client) => Backend)
   );
 }
 
-/** The error of the TLS handshake with the first of several servers, which the driver hides. */
+/** The error of the TLS handshake with the first server. If there may be several servers, the driver hides this error. */
 async function untold(address: Address): Promise<Error | undefined> {
   const tls = tlsOf(address);
   const [first] = address.hosts;

@@ -33,7 +33,7 @@ export const postgresUrl: EngineUrl = {
   },
 };
 
-/** Whether `sslmode` asks for TLS. The other values of libpq would accept the certificate of another host, or no TLS. */
+/** Whether `sslmode` asks for TLS. The other values of libpq are refused: they would accept the certificate of another host, or no TLS. */
 function isEncrypted({ params }: Address): boolean {
   const mode = params.get('sslmode') ?? 'disable';
   if (!['disable', 'require', 'verify-full'].includes(mode))
@@ -65,7 +65,7 @@ export const mysqlUrl: EngineUrl = {
   },
 };
 
-/** By default mysql2 accepts a certificate of any host from a known authority. For an IP address, `verifyIdentity` would want one of `localhost`. */
+/** By default mysql2 accepts any host's certificate from a known authority. For an IP address, `verifyIdentity` would want that of `localhost`. */
 function strictTls(address: Address): (Tls & { verifyIdentity: true }) | undefined {
   const tls = tlsOf(address);
   if (!tls) return undefined;

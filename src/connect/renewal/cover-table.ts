@@ -5,8 +5,8 @@ import { type Moment, type RenewalPlan, Segment, type SharedClock, SLOTS } from 
 const MIN_SUSPENSION_MS = 100;
 
 /**
- * Converts between moments of the shared clock and times of this thread's clock, which adds a suspension of the machine as soon as it notices. A
- * moment before the notice counts as before the suspension, so a lease may end sooner, but not later.
+ * Converts between moments of the shared clock and times of this thread's clock. Only this thread's clock adds a suspension of the machine, as soon
+ * as it notices one. All earlier moments count as before the suspension, so a lease may end sooner, but not later.
  */
 export class Conversion {
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class Conversion {
     return moment + time - now;
   }
 
-  /** The time of a moment by this thread's clock, less the suspensions after it; 1 ms early for the rounding. */
+  /** The time of a moment by this thread's clock, without the suspensions noticed after that moment; 1 ms early because of the rounding. */
   timeOf(then: Moment): number {
     const { moment, now } = this.look();
     const since = this.#suspensions.filter(({ from }) => from > then);
@@ -141,7 +141,7 @@ class Covering implements Cover {
     if (schedule.ttl !== this.#ttl) this.#generation = this.#table.next();
     this.#ttl = schedule.ttl;
     segment.follow(slot, this.#generation, this.#table.planOf(schedule));
-    // Only after `follow`: a worker that has not marked the old generation by now sends no renewal for it.
+    // The check comes after `segment.follow`: a worker that has not marked the old generation by now sends no renewal for that generation.
     if (before !== this.#generation) this.#doubt ||= segment.asks(slot, before);
   }
 

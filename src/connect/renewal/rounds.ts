@@ -13,7 +13,7 @@ import { type Control, type CoveredHold, type Moment, type Segment, type SharedC
 
 /** The main thread renews a hold each interval. The worker renews a hold that was not renewed for this many intervals. */
 const LATE_INTERVALS = 1.25;
-/** The worker renews after this part of that time, so that holds which are due at different times share a request. */
+/** The worker renews after this part of `LATE_INTERVALS`, so that holds which are due at different times share a request. */
 const EARLY_FACTOR = 0.9;
 /** How many looks the worker takes in the shortest interval, and the bounds of the pause between two looks, ms. */
 const LOOKS_PER_INTERVAL = 5;
@@ -40,7 +40,7 @@ interface SlotState {
   doubt: boolean;
 }
 
-/** Renews the holds in shared memory that the main thread is late to renew, if the counter of that thread has moved within `stall`. */
+/** Renews the holds in shared memory that the main thread is late to renew, if the beat counter of the main thread has moved within `stall`. */
 export class Rounds {
   readonly #backend: Pick<Backend, 'renew'>;
   readonly #control: Control;
@@ -116,7 +116,7 @@ export class Rounds {
     const entry = this.#segments.find((each) => each.segment === segment)!.known[slot];
     if (entry?.generation !== generation) return;
     if (typeof answer === 'object') {
-      // The main thread adds the whole lease to this moment: if the engine gave less, it must be earlier.
+      // The main thread adds the whole lease to this moment. If the engine gave a shorter time, the moment must be earlier by the difference.
       const earlier = Math.max(0, claim.ttl - answer.validFor);
       segment.confirm(slot, generation, sent - Math.ceil(earlier));
       entry.state = 'renewed';

@@ -7,7 +7,7 @@ export type Moment = number;
 export const sharedClock = (origin: bigint) => (): Moment => Number((process.hrtime.bigint() - origin) / 1_000_000n);
 export type SharedClock = ReturnType<typeof sharedClock>;
 
-/** How many holds one segment of about 0.6 MB has room for. The machine gives it memory only as it is used. */
+/** How many holds one segment of about 0.6 MB has room for. The machine gives a segment memory only as the segment is used. */
 export const SLOTS = 1_024;
 const ID_BYTES = 32;
 const KEY_BYTES = 512;

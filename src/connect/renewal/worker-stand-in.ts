@@ -15,7 +15,7 @@ import { Conversion, CoverTable } from './cover-table.ts';
 import { Control, type Failure, type FromWorker, sharedClock, type Task, type ToWorker } from './table.ts';
 
 const MAX_BEAT_MS = 1_000;
-/** How many beats a stall lasts at least. */
+/** The smallest number of beats in the time of a stall. */
 const BEATS_PER_STALL = 8;
 /** How long a thread may take to start and to connect, ms. */
 const MAX_START_MS = 20_000;
@@ -39,7 +39,7 @@ export class WorkerStandIn implements StandIn {
   private constructor(url: Task['url'], stall: number) {
     const origin = process.hrtime.bigint();
     this.#beat = Math.min(MAX_BEAT_MS, stall / BEATS_PER_STALL);
-    // The main thread may be blocked just before a beat.
+    // One beat is added: the main thread may have run until just before a beat, and the worker counts from the beat before that.
     this.#task = { url, stall: stall + this.#beat, origin, control: this.#control.memory, segments: [] };
     this.#conversion = new Conversion(systemClock, sharedClock(origin));
     this.#table = new CoverTable(this.#conversion, ({ memory }) => {
@@ -124,8 +124,8 @@ export class WorkerStandIn implements StandIn {
 }
 
 function threadOf(workerData: Task): Worker {
-  // With the flag `--input-type` (a program given as text), Node refuses to run a file, so the thread gets no flags. Otherwise it inherits the flags
-  // that are for threads: in a given `execArgv`, Node refuses flags of V8 and of the process.
+  // With the flag `--input-type` (a program given as text), Node refuses to run a file, so the thread gets no flags. Otherwise `execArgv` is left out,
+  // and the thread inherits the flags that are for threads: in a given `execArgv`, Node refuses flags of V8 and of the process.
   const isText = process.execArgv.some((arg) => arg.startsWith('--input-type'));
   const execArgv = isText ? [] : undefined;
   try {

@@ -16,7 +16,7 @@ export interface Demand {
   readonly readWrite?: true;
 }
 
-/** All units of a key: a mutex or a writer takes so many, and a reader names them as the capacity. */
+/** The number of all units of a key: a mutex or a writer takes this many, and a reader names this number as the capacity. */
 export const ALL_UNITS = 2 ** 31 - 1;
 
 export const EXCLUSIVE: Demand = { units: ALL_UNITS, capacity: ALL_UNITS };
@@ -24,7 +24,7 @@ export const WRITER: Demand = { ...EXCLUSIVE, readWrite: true };
 export const SHARED: Demand = { units: 1, capacity: ALL_UNITS };
 
 /**
- * Whether a claim takes all units, such as a mutex or a writer, so that no other holds beside it.
+ * Whether a claim takes all units, such as a mutex or a writer, so that no other claim can hold the key beside it.
  * @example isExclusive({ units: ALL_UNITS, capacity: ALL_UNITS }); // true: a mutex, a writer
  */
 export const isExclusive = (demand: Demand): boolean => demand.units === demand.capacity;
@@ -55,7 +55,7 @@ export function admitted(queue: Iterable<Demand>): number {
   return count;
 }
 
-/** The number of capacities that stay in the Map though no claim names them. To add and delete an entry again and again would cost more. */
+/** While the Map has at most this many entries, those without claims stay in it: to add and delete an entry again and again would cost more. */
 const MAX_UNUSED_CAPACITIES = 4;
 
 /** Counts the units of the admitted claims, so that a step of the rule costs the same in a long queue as in a short one. */
@@ -89,7 +89,7 @@ export class Tally {
 
 const NO_CLAIMS: readonly never[] = [];
 
-/** A member of an `ArrivalQueue`, of one at a time. Only the queue writes the fields other than `demand`. */
+/** A member of an `ArrivalQueue`, in only one queue at a time. Only the queue writes the fields other than `demand`. */
 export interface QueueMember {
   readonly demand: Demand;
   /** Undefined: the member is in no queue. */

@@ -10,7 +10,7 @@ export function ofAllCopies<T extends object>(name: string, make: () => T): T {
   return known[symbol];
 }
 
-/** The number of users of each backend: `Locks` of this process, and quorums of which it is a node. */
+/** The number of users of each backend: `Locks` of this process, and quorums of which the backend is a node. */
 const users = ofAllCopies('users', () => new WeakMap<Backend, number>());
 
 /** Counts one more user of the backend. */

@@ -12,8 +12,8 @@
  *   core attempts at least three times in that time.
  * - If `queue` is false, a refusal leaves nothing on the engine. The signal `lost` never aborts for a hold that is still good.
  * - Each step that removes a claim (release, expiry, eviction) admits the claims that the rule (`admission.ts`) now admits.
- * - Only a hold stores a value, in the step that frees it. The value answers each claim of the key that accepts it, until its ttl is over, a later
- *   hold stores another value, or `forget` removes it. Only such answers and `look` show it.
+ * - Only a hold stores a value, in the step that releases the hold. The value answers each claim of the key that accepts it, until the ttl of the
+ *   value is over, a later hold stores another value, or `forget` removes the value. Only such answers and `look` show a value.
  * - Wakes may be spurious and are never needed: core sets a timer beside every watch. A wake that brings a grant brings the same grant an
  *   attempt would have brought.
  */
@@ -37,7 +37,7 @@ export interface Backend extends Refinements {
   readonly traits: Traits;
   /** Takes the hold or, if `queue` is set, takes or keeps a place. A repeated attempt is harmless, and a sign of life. */
   attempt(claim: Claim): Promise<Attempt>;
-  /** Renews holds. It gives an answer per claim, in order: one dead node must not make all unknown. */
+  /** Renews holds. It gives an answer per claim, in order: one dead node must not make all answers `unknown`. */
   renew(claims: readonly Claim[]): Promise<Renewal[]>;
   /**
    * Gives up the hold or the place. In the same step, if the engine can, the claim `next` of this process is attempted. Where the engine has
@@ -53,15 +53,15 @@ export interface Refinements {
   // For callers.
   /**
    * Wakes a waiter when its turn comes, so that it need not ask again and again. Once the call returns or resolves, no admission of the claim is
-   * missed. It returns a promise only if it has to ask the server. After such a promise, and where `traits.wakes` is `watch`, core attempts once
-   * more. Where that is `buffered`, an engine that may have missed an admission wakes the claim at once.
+   * missed. It returns a promise only if it has to ask the server. Core attempts once more after such a promise, and on all engines whose
+   * `traits.wakes` is `watch`. An engine whose `traits.wakes` is `buffered` wakes the claim at once if it may have missed an admission.
    * @param age ms since the last attempt was sent; undefined if none was
    */
   watch?(claim: Claim, wake: Wake, age?: number): AsyncDisposable | Promise<AsyncDisposable>;
   /**
-   * Notifies an evicted holder at once, and not only at its next renewal. Core calls this for a hold of some age, and renews the hold after each
-   * wake: that answer counts. The call returns a promise only if it has to ask the server; core renews once more when the promise resolves. Without a
-   * promise, an engine that may have missed an eviction wakes at once. The signal `lost` of a grant may abort instead of a wake.
+   * Notifies an evicted holder at once, and not only at its next renewal. Core calls this when a hold has lasted for a while. After each wake core
+   * renews the hold: only the answer to the renewal counts. The call returns a promise only if it has to ask the server; core renews once more when the
+   * promise resolves. Without a promise, an engine that may have missed an eviction wakes at once. Instead of a wake, `lost` of the grant may abort.
    * @param age ms since the last request was sent that confirmed the hold
    */
   watchHold?(claim: Claim, wake: () => void, age: number): AsyncDisposable | Promise<AsyncDisposable>;
@@ -76,7 +76,7 @@ export interface Refinements {
   readonly values?: Values;
 
   // For operators.
-  /** Lists claims. Core waits a few seconds for each entry or call of `progress`; all of them may take any time. */
+  /** Lists claims. Core waits a few seconds for each entry or call of `progress`; the whole listing may take any time. */
   inspect?(prefix: string, listing?: Listing): AsyncIterable<QueueEntry>;
   /** Removes the claim with this token, of any process: for a forced release. */
   evict?(key: string, token: bigint): Promise<boolean>;
@@ -90,7 +90,7 @@ export interface Refinements {
   ended?(): boolean;
 
   // For a quorum of such engines.
-  /** Names this run of the server (at once, if known), so that a restart is noticed, which may have lost grants. */
+  /** Names this run of the server (at once, if known), so that the quorum notices a restart, which may lose grants. */
   incarnation?(): string | Run | Promise<string | Run>;
 }
 
@@ -114,10 +114,10 @@ export interface Claim extends Handle, Demand {
   readonly within: number;
   /**
    * The lowest token that the engine may give (a quorum proposes it). A repeated attempt raises the token of an admitted claim to this one, but never
-   * moves the claim in the queue; an engine that cannot do so keeps the old token.
+   * moves the claim in the queue; an engine that cannot raise a token keeps the old one.
    */
   readonly minToken?: bigint;
-  /** The hold must last its ttl, even if the engine notices before that its process is dead. Set for `minHold` and `delay`. */
+  /** The hold must last its ttl, even if the engine notices earlier that the process of the claim is dead. Set for `minHold` and `delay`. */
   readonly lingers?: boolean;
   /**
    * The place in the queue may expire after this many ms without a sign of life. Default `PLACE_TTL_MS`. Core sets this only where the traits of the
@@ -147,8 +147,8 @@ export interface Grant {
 }
 /**
  * `ahead`: the number of claims before this one. `retryAfter`: ms until the earliest expiry ahead or, if the engine wakes no waiter, until it is
- * worth asking again. `late`: the attempt came after `within`; the engine's time is known now, so ask again. `value`: it answers the claim, which has
- * left the queue. `mark`: for a claim that a value may answer, the mark of the hold at the head if that counts, else `NO_MARK`.
+ * worth asking again. `late`: the attempt came after `within`; the engine's time is known now, so ask again. `value`: the answer to the claim, which
+ * has left the queue. `mark`: for a claim that a value may answer, the mark of the hold at the head if that hold counts, else `NO_MARK`.
  */
 export type Refusal = {
   readonly granted: false;
@@ -180,8 +180,8 @@ export type Release = { readonly freed: boolean; readonly next?: Attempt; readon
 /** One run of a server. */
 export interface Run {
   readonly id: string;
-  /** The run had lasted at least this many ms when it was first read. Undefined: a process that starts later cannot notice a restart. */
+  /** The run had lasted at least this many ms when it was first read. Undefined: a process that starts after a restart cannot notice it. */
   readonly age?: number;
-  /** Whether acknowledged writes survive its end, also by a power failure. */
+  /** Whether acknowledged writes survive the end of the run, even an end by a power failure. */
   readonly durable?: boolean;
 }

@@ -13,8 +13,8 @@ export interface Clock {
   /** A monotonic time, ms. It is compared only with times of this clock. */
   now(): number;
   /**
-   * Corrects `now` by a second clock, and gives it. The second one also counts while the machine is suspended (on Linux the first one stands still
-   * then). It costs more, so core calls this only at renewals, and when a lease is asked whether it is held.
+   * Corrects `now` by a second clock, and gives the new time. The second clock also counts while the machine is suspended; on Linux the first clock
+   * stands still then. The second clock costs more, so core calls this only at renewals, and when a caller asks a lease whether it is held.
    */
   resync(): number;
   /** Gives the wall-clock time, ms since 1970. This clock may jump, and differs between machines. Default: this machine's. */
@@ -102,7 +102,7 @@ function up(): number {
   return seconds * 1_000;
 }
 
-/** The difference between the two clocks when they were last compared. */
+/** The difference between the wall clock and `performance.now()` when they were last compared, ms. */
 let wall = Date.now() - performance.now();
 
 /** The machine's clock, its timers and its randomness: what is used unless another clock is given. */

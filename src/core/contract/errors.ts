@@ -74,7 +74,7 @@ export class LockError extends Error {
 }
 
 /**
- * Whether `error` is one of holdfast, of any copy of the package, and has this `code`, if given.
+ * Whether `error` is a `LockError`, from any copy of the package, and has this `code`, if one is given.
  * @example
  * await using lease = await locks.mutex('order:42').acquire();
  * try {

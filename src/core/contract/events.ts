@@ -36,7 +36,7 @@ export interface LockEvent {
   readonly token?: bigint;
   /** At the end of a request: the time since it was made, ms. With `released` and `lost`: the time for which the lock was held, ms. */
   readonly duration?: number;
-  /** With `renewed` and `renewalFailed`: the time that remained of the lease before, ms; Infinity if the lease has no end. */
+  /** With `renewed` and `renewalFailed`: the time that remained of the lease before the renewal, ms; Infinity if the lease has no end. */
   readonly margin?: number;
   /** With `answered` and `left`: the state of the value. The value itself is never in an event. */
   readonly state?: ValueState;
@@ -50,7 +50,7 @@ export interface LockEvent {
  * Channels of `node:diagnostics_channel`, named `holdfast:waiting` and so on. They cost nothing while nobody listens. An event is published in the
  * async context of the caller whose lock it is about, also if another caller or a timer caused it. If nobody listened when the caller asked, it is
  * published in the context of no caller. A request is `waiting` if it could not be granted at once, and ends in one of these events. `acquired`: the
- * engine granted it. `handedOver`: it got a hold that passed on inside the process. `reentered`: the caller holds the lock already. `answered`: a
+ * engine granted it. `handedOver`: it got the hold of another caller of this process. `reentered`: the caller holds the lock already. `answered`: a
  * kept result settled a memo. `refused`: the lock was taken, and `wait` was 0. `timedOut`, `aborted`: the wait ended. `failed`: any other error. A
  * hold that was acquired or handed over is `renewed`, or its renewal fails (`renewalFailed`: it is tried again until the deadline). The hold ends in
  * `released`, in `lost`, or in both: a hold that was lost before its deadline may still be released. `left`: the release of a memo stored its result
@@ -101,12 +101,12 @@ type Counters = { locks: number; requests: number };
 /** All copies of the package share these numbers, since their events come on the same channels. */
 const counters = ofAllCopies<Counters>('counters', () => ({ locks: 0, requests: 0 }));
 
-/** Gives the next number, from 1 on: each once in this process. */
+/** Gives the next number of this process, from 1 on. */
 export const nextNumber = (of: keyof Counters): number => ++counters[of];
 
 /**
  * Publishes an event. `make` runs only if somebody listens. Node reports the error of a listener; the lock never gets this error.
- * @param context the context in which it is published; undefined means that of no caller
+ * @param context the async context in which the event is published; undefined: the context of no caller
  */
 export function emit(
   name: keyof typeof channels,

@@ -1,5 +1,5 @@
 /**
- * Gives the least of any number of numbers. `Math.min` takes arguments, which V8 puts on the stack: some 120,000 of them overflow it.
+ * Gives the least of the numbers. `Math.min(...numbers)` would put all of them on the stack of V8, and some 120,000 of them overflow that stack.
  * @param start the result is at most this
  */
 export function leastOf(numbers: Iterable<number>, start: number = Number.POSITIVE_INFINITY): number {
@@ -9,7 +9,7 @@ export function leastOf(numbers: Iterable<number>, start: number = Number.POSITI
 }
 
 /**
- * Gives the greatest of any number of numbers.
+ * Gives the greatest of the numbers.
  * @param start the result is at least this
  */
 export function mostOf(numbers: Iterable<number>, start: number = Number.NEGATIVE_INFINITY): number {

@@ -22,8 +22,8 @@ import type { Traits } from './traits.ts';
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
 /**
- * The most hand-overs of a hold, for which the engine reserves tokens; the default with `linger`. With fewer of them a hold that lingers would go
- * back to the engine every millisecond.
+ * The most hand-overs of a hold: the engine reserves a token for each. It is the default with `linger`, since with fewer hand-overs a hold that
+ * lingers would go back to the engine every millisecond.
  */
 const MAX_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
@@ -156,7 +156,7 @@ export const sameForEngine = (some: Terms, others: Terms): boolean => SEEN.every
  */
 export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
 
-/** Options in layers, of which the nearest wins. They are checked when a layer is added, and not at each call. */
+/** Options in layers: the layer nearest to the call wins. The options are checked when a layer is added, and not at each call. */
 export class LayeredOptions {
   readonly terms: Terms;
   readonly #traits: Traits;

@@ -3,8 +3,8 @@ import type { Duration, Wait } from './duration.ts';
 import { invalid, LockError, quoted, shown } from './errors.ts';
 
 /**
- * Options of a lock. Give them to a call, to a lock, or to `createLocks(backend, defaults)` for all locks; the nearest wins. Undefined is ignored;
- * null is refused.
+ * Options of a lock. Give them to a call, to a lock, or to `createLocks(backend, defaults)` for all locks; the option nearest to the call wins.
+ * Undefined is ignored; null is refused.
  */
 export interface LockOptions {
   /** The time to wait for the lock; 0 is one attempt, `'forever'` has no limit. Default 30 s. */
@@ -13,7 +13,7 @@ export interface LockOptions {
   readonly ttl?: Duration | undefined;
   /** Whether the lease is renewed every third of `ttl`. Default true; false with `adaptive`. */
   readonly renew?: boolean | undefined;
-  /** Ends the renewals after this time, so that work that hangs does not hold for ever. Default: no limit. */
+  /** Ends the renewals after this time, so that work that hangs does not hold the lock for ever. Default: no limit. */
   readonly maxHold?: Duration | undefined;
   /** The key stays taken at least this long after the grant, even after an earlier release. Default 0. */
   readonly minHold?: Duration | undefined;
@@ -30,7 +30,7 @@ export interface LockOptions {
   readonly spin?: Spin | undefined;
   /**
    * Whether `run` and the end of a block with `await using` wait for the engine's answer to the release. Default true. False: the release is sent in
-   * the same turn, and `close()` waits for it. Until it arrives, others find the lock taken. While 256 are under way, the next release is awaited.
+   * the same turn, and `close()` waits for it. Others find the lock taken until the release arrives. While 256 are under way, the next one is awaited.
    */
   readonly awaitRelease?: boolean | undefined;
   /** Ends the wait. */
@@ -41,8 +41,8 @@ export interface LockOptions {
   readonly handOff?: false | HandOff | undefined;
   /**
    * Whether calls inside `run`, in its async context, enter the lock again. Default true. `await` such calls: otherwise they run beside the function
-   * that made them. Give false for work that runs in the context of one caller for many, as in a batch or a pool: then it waits in the queue as a
-   * stranger would. If the holder in turn waits for that work, both wait until `wait` is over.
+   * that made them. Give false for work that serves many callers in the async context of one of them, as in a batch or a pool: then that work
+   * waits in the queue as any other caller does. If the holder in turn waits for that work, both wait until `wait` is over.
    */
   readonly reentrant?: boolean | undefined;
   /**
@@ -51,8 +51,8 @@ export interface LockOptions {
    */
   readonly onLoss?: 'tell' | 'throw' | undefined;
   /**
-   * Searches for a deadlock after half a second, if the caller waits inside another hold. Of the waits in a deadlock that have this option, the one
-   * that began last gives up, with `LOCK_DEADLOCK`. Default false. Not where the engine lists no waiters.
+   * Searches for a deadlock after half a second, if the caller waits inside another hold. Among the waits of a deadlock that have this option, the
+   * wait that began last gives up, with `LOCK_DEADLOCK`. Default false. It is refused if the engine cannot list waiters.
    */
   readonly detect?: boolean | undefined;
 }
@@ -64,8 +64,8 @@ export interface HandOff {
   /** The time after its grant in which a hold may pass on. Default 10 ms. */
   readonly within?: Duration;
   /**
-   * How long a released hold that no caller here waits for is kept for the next caller of this process, but not past `within`. Other processes wait
-   * at most that much longer. A hold whose claim waited in the engine's queue is not kept. Default 0; up to 1 s.
+   * If no caller of this process waits for a released hold, the process keeps it this long for its next caller, but not past `within`. Other processes
+   * wait at most that much longer. If the claim had to wait in the engine's queue, its hold is not kept. Default 0; up to 1 s.
    */
   readonly linger?: Duration;
 }
@@ -85,8 +85,8 @@ export interface Spin {
   /** The random part of each pause, 0 to 1. Default 0.5. */
   readonly jitter?: number;
   /**
-   * The longest pause. Default 1 s. If the engine wakes waiters, and allows it, a waiter also asks once per `bound`, from 2 s on. A longer bound
-   * costs less, but a waiter that died in the queue, or a lost notification, is noticed later.
+   * The longest pause. Default 1 s. If the engine wakes waiters, a `bound` above 2 s also sets how often a waiter asks, as far as the engine allows.
+   * A longer bound costs less, but a waiter that died in the queue, or a lost notification, is noticed later.
    */
   readonly bound?: Duration;
 }
@@ -111,7 +111,7 @@ export function checkBackend(backend: Backend, taker: string): Backend {
 }
 
 /**
- * Refuses what is not an option, so that a misspelt one is not silently ignored; and `null`, so that a value which is missing by
+ * Refuses a name that is no option, so that a misspelt name is not silently ignored; and `null`, so that a value which is missing by
  * mistake is not taken for the default.
  */
 export function checkNames(given: unknown, names: OptionNames, what: string): void {
@@ -154,7 +154,7 @@ export function abortSignal(value: AbortSignal | undefined, key?: string): Abort
   throw invalid(`signal is ${shown(value)}; it must be an AbortSignal`, key);
 }
 
-/** The longest key, in bytes of UTF-8. Every engine takes this much, encoded as it needs. */
+/** The longest key, in bytes of UTF-8. Every engine takes a key of this length, in its own encoding. */
 export const MAX_KEY_BYTES = 512;
 
 /**

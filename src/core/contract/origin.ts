@@ -27,9 +27,9 @@ export interface Origin {
 
 /** A hold around a claim. */
 export interface Enclosing {
-  /** The number of its claim in that process. */
+  /** The number of the claim of this hold, in the same process. */
   readonly claim: number;
-  /** Its key, unless that is too long for the label. */
+  /** The key of the hold, unless the key is too long for the label. */
   readonly key?: string;
 }
 
@@ -38,7 +38,7 @@ export interface Circumstances {
   readonly inside: readonly Enclosing[];
   readonly cut: boolean;
   readonly detects?: number | undefined;
-  /** The label leaves out text that is no span. */
+  /** The span of the caller. `labelFor` leaves out text that is no span. */
   readonly traceparent?: string | undefined;
 }
 
@@ -104,8 +104,8 @@ function enclosingIn(text: string): Enclosing {
 /** Gives each claim of this process a name: the word of the process, and a number. No other claim has both. */
 export class ProcessName {
   /**
-   * A word of 8 characters: two of 10,000 processes on one engine have the same one with a chance of 1 in 50,000. It is a digest of the first id, and
-   * does not reveal that id. Undefined before the first claim.
+   * A word of 8 characters: two of 10,000 processes on one engine have the same one with a chance of 1 in 50,000. It is a digest of the id
+   * of the first claim, and does not reveal that id. Undefined before the first claim.
    */
   word: string | undefined;
   #last = 0;

@@ -40,7 +40,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Makes the calls for one id one after the other: a call may repeat or take back an earlier one, so it must not overtake that one. */
+/** Makes the calls for one id one after the other: a call may repeat or undo an earlier call, so it must not overtake that call. */
 export class KeyedSerializer<K = string> {
   readonly #last = new Map<K, Promise<unknown>>();
 

@@ -16,8 +16,8 @@ export interface RegisterEntry {
 }
 
 /**
- * The result of a write. `false`: another client wrote first, so nothing was changed. An entry: the same, with what is there now. A string: written;
- * it is the new version, which saves the next step a read. `true`: written, and the store gives no version.
+ * The result of a write. `false`: another client wrote first, so nothing was written. An entry: as `false`, with the entry that is there now. A
+ * string: the write succeeded, and the string is the new version, which saves the next step a read. `true`: it succeeded, and there is no version.
  */
 export type Written = boolean | string | RegisterEntry;
 
@@ -26,14 +26,14 @@ export interface WriteOutcome {
   readonly taken: boolean;
   /** The new version, where the store gives it. */
   readonly version?: string;
-  /** What is there instead, where the store gives it. */
+  /** The entry that is there instead, where the store gives it. */
   readonly found?: RegisterEntry;
 }
 
 /**
- * Only this function decides whether a store took a write. A driver may give any value for a row that it did not change; if that counted as success,
- * two would hold.
- * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
+ * Only this function decides whether a store took a write. A driver may give any value for a row that it did not change. If such a value counted as
+ * success, two claims would hold the key.
+ * @throws LockError `LOCK_INVALID` for an answer that the contract does not allow
  */
 export function writeOutcome(written: Written, { name }: Pick<RegisterStore, 'name'>): WriteOutcome {
   if (written === true) return { taken: true };
@@ -46,7 +46,7 @@ export function writeOutcome(written: Written, { name }: Pick<RegisterStore, 'na
 
 /**
  * Checks the result of a read. A driver may give null if nothing is there.
- * @throws LockError `LOCK_INVALID` for an answer that is none of the contract
+ * @throws LockError `LOCK_INVALID` for an answer that the contract does not allow
  */
 export function readEntry(
   entry: RegisterEntry | null | undefined,
@@ -69,8 +69,8 @@ function isEntry(entry: unknown): entry is RegisterEntry {
 const hasMembers = (value: object): boolean => Object.keys(value).length > 0;
 
 /**
- * A store that can compare and set: all that a lock needs. An error that it throws means that the outcome is unknown; a `LockError`, that nothing was
- * done. Keys have the characters `A-Z a-z 0-9 _ - = / .`, and at most 650 of them.
+ * A store that can compare and set: all that a lock needs. If it throws a `LockError`, nothing was done; after any other error, the outcome is
+ * unknown. Keys have the characters `A-Z a-z 0-9 _ - = / .`, and at most 650 of them.
  * @example
  * import type { RegisterStore } from 'holdfast/register';
  *
@@ -115,24 +115,24 @@ export interface RegisterStore {
   readonly minTtl?: number;
   /** The pauses of a waiter, ms, for a store where each request costs money. Default: the usual pauses. */
   readonly spin?: Traits['spin'];
-  /** Other servers imitate its protocol, and some check and write in two steps: so the proof has races, too. Default false. */
+  /** Other servers imitate its protocol, and some check and write in two steps: so the test before the first lock also races writes. Default false. */
   readonly imitated?: boolean;
-  /** A refused write gives what is there: then the first step for a key is a write, and no read. Default false. */
+  /** A refused write gives the entry that is there. So the first step for a key is a write, without a read before it. Default false. */
   readonly tellsConflicts?: boolean;
   /** The store has one clock for all clients, and every read gives its time: then claims expire by that clock. Default false. */
   readonly tellsTime?: boolean;
   /**
    * Reads what is there, or undefined. The result must not be older than what this client wrote or read before: a hold that is missing in it counts
-   * as lost. It may lack writes of other clients: the next write finds out.
+   * as lost. It may lack writes of other clients: then the next write is refused.
    */
   read(key: string, signal: AbortSignal): Promise<RegisterEntry | undefined>;
-  /** Writes, in one step of the store, if the key still has the version `ifVersion` or, if that is undefined, if nothing is there. */
+  /** Writes in one step of the store, if the key still has the version `ifVersion`. An undefined `ifVersion` means: if nothing is there. */
   write(key: string, text: string, ifVersion: string | undefined, signal: AbortSignal): Promise<Written>;
   /** Calls `tell` at each write of the key, from when `watch` returns or resolves; with the entry, if the store has it. Extra calls do no harm. */
   watch?(key: string, tell: (entry?: RegisterEntry) => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** Gives the keys that begin with `prefix`, in any order. Without it locks cannot be listed. */
   list?(prefix: string): AsyncIterable<string>;
-  /** Removes what is there: a hint that is over. Without this method an empty hint stays. */
+  /** Removes the entry of a key: a hint that is over. Without this method an empty hint stays. */
   remove?(key: string): Promise<void>;
   /**
    * Gives the time after which the store removes an entry by itself, ms; undefined: never. Core asks once, before the first lock. Every lease must be

@@ -8,7 +8,7 @@ import type { ValueState } from './values.ts';
 export interface Lengths {
   /** The lease that the holder counts on: at least `minHold`, so that also a crash does not free the key earlier. */
   readonly lease: number;
-  /** The ttl that the engine is asked for: the lease and `delay`, so that after the deadline nobody gets the key before `delay` is over. */
+  /** The ttl that the engine is asked for: the lease plus `delay`, so that after the deadline nobody gets the key before `delay` is over. */
   readonly hold: number;
   /** The ttl of a claim that waits. */
   readonly waiter: number;
@@ -91,9 +91,9 @@ export const leaseBounds = ({ ttl }: Traits, delay: number): Bounds => ({
 const MAX_DELAY_MS = 60_000;
 
 /**
- * Gives the time for which the key stays taken after a hold that expired, ms. Core asks the engine for a ttl that is longer by `delay`. If a session
- * carries the hold, the holder instead counts on a time that is shorter by `delay`, which may be at most half of `sessionGrace`.
- * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process, or may be another program's
+ * Checks `delay`, the time for which the key stays taken after a hold has expired, ms. Core asks the engine for a ttl that is longer by `delay`. If a
+ * session carries the hold, the holder instead counts on a time that is shorter by `delay`, which may be at most half of `sessionGrace`.
+ * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process, or where other programs hold keys, too
  */
 export function checkDelay(given: Duration, { lifetime, sessionGrace = 0, ttl, hasStrangers = false }: Traits): number {
   const leased = lifetime === 'lease';
@@ -119,7 +119,7 @@ export function lengthsFor(options: Pick<Terms, 'ttl' | 'minHold' | 'delay' | 's
 
 /**
  * Gives the time after which the place of a claim may expire without an attempt, ms.
- * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL_MS; // a place dies sooner than a hold
+ * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL_MS; // a place expires sooner than a hold
  */
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL_MS }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.min(ttl, placeTtl);
@@ -130,7 +130,7 @@ export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL_MS }: Pick<Claim, 'ttl' |
  */
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
 
-/** Gives the `placeTtl` of a waiter that asks only every `spin.bound`, if the engine allows it; undefined: the usual one. */
+/** Gives the `placeTtl` of a waiter that asks only every `spin.bound`, if the engine allows it; undefined: `PLACE_TTL_MS`. */
 export function placeTtlFor(
   { bound }: Pick<Terms['spin'], 'bound'>,
   { placeTtl = PLACE_TTL_MS }: Traits,
@@ -141,8 +141,8 @@ export function placeTtlFor(
 
 /**
  * Gives how much longer than its lease the claim of a waiter has to last, ms. The waiter cannot know when the engine admitted it, so it counts the
- * lease from its last answered sign of life. Until it gets the grant, this much time may pass: a pause, a late timer, the way of the next sign of
- * life, and the difference of the clocks.
+ * lease from its last answered sign of life. Until it gets the grant, this much time may pass: a pause, a late timer, the travel time of the next
+ * sign of life, and the difference of the clocks.
  */
 export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.ceil(1.25 * signOfLife(claim)) + 25;

@@ -14,7 +14,7 @@ export interface Traits {
    * If true, the conformance suite leaves out its laws on starvation.
    */
   readonly canStarve?: boolean;
-  /** Exclusive tokens strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
+  /** When exclusive tokens strictly grow: `always`; `never`; or `durable`, as long as the engine keeps the writes that it acknowledged. */
   readonly fencing: 'always' | 'durable' | 'never';
   /** Programs without holdfast hold keys here, too. So `delay` is refused: such a program would take an expired key at once. Default false. */
   readonly hasStrangers?: boolean;
@@ -25,16 +25,16 @@ export interface Traits {
    * `watch`: one more attempt. `never`: there is no watch, and waiters poll.
    */
   readonly wakes: 'buffered' | 'watch' | 'never';
-  /** A renewal can make a hold expire by itself after a given time. Then no process waits for the end of `minHold`. */
+  /** A renewal can make a hold expire by itself after a given time. So no process waits for the end of `minHold`: the engine frees the key. */
   readonly expires: boolean;
   /**
-   * The engine has no clock: a process sees an expiry only after it has watched the claim itself for the lease, or for the part of the lease that no
-   * other process has watched. So a new process takes over an old hold no sooner. Default false.
+   * The engine has no clock: a process sees an expiry only after it has watched the claim itself for the whole lease, or for the part of the lease that
+   * no other process has watched. So a new process must watch an old hold as long before it takes the key. Default false.
    */
   readonly observedExpiry?: boolean;
   /**
-   * What keeps a claim alive. `lease`: its own, of its ttl, so a claim that is not renewed ends by itself. `session`: a session, connection or lease
-   * that the claims of a client share, so a claim ends by a release, or with the session.
+   * What keeps a claim alive. `lease`: a lease of its own, as long as its ttl, so a claim that is not renewed ends by itself. `session`: a session,
+   * connection or lease that the claims of a client share, so a claim ends by a release, or with the session.
    */
   readonly lifetime: 'lease' | 'session';
   /** A session stays at least this many ms after the last sign of life of its process. Undefined: the session ends with the connection. */
@@ -47,7 +47,7 @@ export interface Traits {
   readonly spin?: { readonly pause: number; readonly bound: number };
   /** The longest value that can be stored under a key, in bytes. Undefined: no value can. */
   readonly values?: { readonly maxBytes: number };
-  /** The bounds of a lease, ms, and what to do for a longer one. The core asks for none below 3 ms. */
+  /** The bounds of a lease, ms, and what to do for a longer lease. The core asks for no lease below 3 ms. */
   readonly ttl: Bounds;
 }
 
@@ -71,9 +71,9 @@ export interface QueueEntry {
   readonly units: number;
   /** All units of the key: 2³¹ − 1, or the permits of a semaphore. */
   readonly capacity: number;
-  /** The label with which it joined the queue. A hold that passes from hand to hand inside a process keeps this label. */
+  /** The label with which the claim joined the queue. A hold that passes from hand to hand inside a process keeps this label. */
   readonly label: string;
-  /** The process and the holds that it comes from. Undefined if an older version or another program made it. */
+  /** The process that made the claim, and the holds around it. Undefined if an older version or another program made the claim. */
   readonly origin?: Origin;
   /** The time since the claim joined the queue, ms; undefined if the engine does not keep it. */
   readonly since?: number;

@@ -3,11 +3,11 @@ import type { LockError } from './errors.ts';
 /** The `mark` of a claim that shows nothing to other processes. */
 export const NO_MARK = '-';
 
-/** Says which value under its key is as good to a claim as the lock. */
+/** Says which stored value a claim accepts in place of the lock. */
 export interface ValueCondition {
   /**
    * The greatest age of a value that answers the claim, ms; Infinity: any value. The engine's clock gives the age. If that clock was set back, a
-   * value may come from its future: such a value answers only a claim with Infinity.
+   * value may seem to come from the future: such a value answers only a claim with Infinity.
    */
   readonly age: number;
   /** What others see of the claim while it holds as the first in the queue: 1 to 64 printable ASCII characters without a blank, or `NO_MARK`. */
@@ -16,7 +16,7 @@ export interface ValueCondition {
   readonly counts: number;
 }
 
-/** The value that a release stores under the key in the step that frees it. */
+/** The value that a release stores under the key in the same step that frees the key. */
 export interface NewValue {
   /** Up to `Traits.values.maxBytes` bytes of well-formed text. */
   readonly text: string;
@@ -49,8 +49,8 @@ export const isAnswer = (value: Pick<StoredValue, 'age'>, age: number): boolean 
   age === Number.POSITIVE_INFINITY || (value.age >= 0 && value.age <= age);
 
 /**
- * A memo stores its value for at least this long, ms, for callers that asked before it came. If its `keep` is shorter, a caller takes the value only
- * up to an age, which has to be exact.
+ * A memo stores its value for at least this long, ms, for callers that asked before the value came. If the memo's `keep` is shorter, a caller takes the
+ * value only up to an age, so the age that the engine gives has to be exact.
  */
 export const MIN_VALUE_TTL_MS = 60_000;
 
@@ -58,7 +58,7 @@ export const MIN_VALUE_TTL_MS = 60_000;
 export interface ValueRecord {
   /** The value that is there. */
   readonly value?: StoredValue;
-  /** The number of holds, of claims that count, that began since a value was last stored. */
+  /** The number of holds that began since a value was last stored, without those of claims that do not count. */
   readonly attempts: number;
   /** The mark of the last of these holds. */
   readonly mark: string;

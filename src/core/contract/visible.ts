@@ -16,5 +16,5 @@ const asText = {
   },
 };
 
-/** Makes plain data with a `bigint` that `JSON.stringify` accepts. */
+/** Copies plain data, so that `JSON.stringify` accepts the copy also if it has a `bigint`. */
 export const printable = <T extends object>(data: T): T => Object.assign(Object.create(asText) as object, data);

@@ -22,8 +22,8 @@ export class Agenda<T extends { slot: number }> {
   #ending = false;
 
   /**
-   * @param onDue looks for the items that are due, and sets the timer for the rest; its argument is by how much the timer is late, ms
-   * @param background whether the timer keeps no process alive
+   * @param onDue looks for the items that are due, and sets the timer for the rest; `late` is the time by which the timer is late, ms
+   * @param background true if the timer must not keep the process alive
    */
   constructor(clock: Clock, onDue: (late: number) => void, background = true) {
     this.#clock = clock;
@@ -45,7 +45,7 @@ export class Agenda<T extends { slot: number }> {
     this.fireBy(due, now);
   }
 
-  /** @returns whether the item was there */
+  /** @returns whether the item was in the agenda */
   remove(item: T): boolean {
     const { slot } = item;
     if (slot < 0) return false;

@@ -26,7 +26,7 @@ import { listed } from './listing.ts';
 export class Activity {
   readonly #clock: Clock;
   readonly #pauses = new Set<Sleeper>();
-  /** Here `quiet` sleeps until no work is under way. Undefined before. */
+  /** The sleeper in which `quiet` waits until no work is under way. Undefined before a call of `quiet`. */
   #idle: Sleeper | undefined;
   #underWay = 0;
   /** Whether the `Locks` were closed. */
@@ -45,7 +45,7 @@ export class Activity {
     if (--this.#underWay === 0) this.#idle?.wake();
   }
 
-  /** Pauses until the time is over, `quiet` has returned, or `signal` aborts. In the background the pause does not keep the process alive. */
+  /** Pauses until the time is over, `quiet` has returned, or `signal` aborts. A pause in the `background` does not keep the process alive. */
   async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
     if (this.over || signal?.aborted) return;
     const sleeper = new Sleeper(this.#clock);
@@ -203,7 +203,7 @@ export class Engine {
     return this.#timeouts.bound(nobody.runInAsyncScope(promiseOf<T>, undefined, call), within, expired, sent);
   }
 
-  /** Makes the error of an engine that did not answer. @param advice what becomes of the request, and what to do */
+  /** Makes the error of an engine that did not answer. @param advice the state of the request, and what the caller can do */
   unavailable(key: string, cause: unknown, advice: string): LockError {
     const { name: backend } = this.backend;
     const message = `${backend} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. ${advice}`;
@@ -212,7 +212,7 @@ export class Engine {
 }
 
 /**
- * Gives the promise of a call. What the call throws becomes a rejection, and a result that is no promise becomes one: not every backend is written in
+ * Gives the promise of a call. What the call throws becomes a rejection, and any other result becomes a promise: not every backend is written in
  * TypeScript. An async function would settle some turns later.
  */
 export function promiseOf<T>(call: () => Promise<T>): Promise<T> {

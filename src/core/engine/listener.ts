@@ -32,7 +32,7 @@ export class Sleeper {
   }
 }
 
-/** The watch of a claim while the engine arms the real one. */
+/** Stands for the watch of a claim until the engine has armed the watch. */
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 
 /** Receives the notifications of the engine for a waiting claim: they wake the claim, and may bring a grant or a value. */
@@ -43,7 +43,7 @@ export class Listener {
   answer: Refusal | undefined;
   readonly #backend: Backend;
   readonly #clock: Clock;
-  /** Most claims are granted before they need a sleeper. */
+  /** Undefined until it is needed: most claims are granted before they sleep. */
   #sleeper: Sleeper | undefined;
   #claim: Claim | undefined;
   #watch: AsyncDisposable | undefined;
@@ -130,7 +130,7 @@ export class Listener {
 
 const ignore = (): void => {};
 
-/** Ends a watch. It neither waits for the backend nor throws its errors, since the backend may hang or throw there. */
+/** Ends a watch. A backend that hangs or throws here must do no harm, so nobody waits for it, and its errors are ignored. */
 export function dispose(watch: AsyncDisposable | undefined): void {
   if (watch) inNoContext(async () => watch[Symbol.asyncDispose]()).catch(ignore);
 }

@@ -9,7 +9,7 @@ export class StepLimit {
     this.#step.resolve();
   }
 
-  /** @param limit gives one step its limit, and rejects after it */
+  /** @param limit makes one step under a time limit, and rejects after that time */
   async apply<T>(work: Promise<T>, limit: (step: () => Promise<void>) => Promise<void>): Promise<T> {
     let over = false;
     const ended = work.then(() => {
@@ -28,7 +28,7 @@ export class StepLimit {
 /**
  * Gives the items of a listing, which may take any time as long as it makes progress.
  * @param list begins the listing; it calls `step` after each request, with the number of keys looked at so far
- * @param ask gives one step its limit
+ * @param ask makes one step under a time limit
  * @param progress the function of the caller, which is called after each request, too
  */
 export async function* listed<T>(

@@ -2,7 +2,7 @@ import type { Claim } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
 import type { Engine } from './engine.ts';
 
-/** The first pause of a withdrawal whose outcome is unknown, ms. Each later pause is twice as long, up to the longest. */
+/** The first pause of a withdrawal whose outcome is unknown, ms. Each later pause is twice as long, up to `MAX_RETRY_PAUSE_MS`. */
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_PAUSE_MS = 2_000;
 

@@ -63,14 +63,14 @@ export function step(
   return { act: 'wait', known: { contended: true, ahead, pauses: ahead < known.ahead ? 1 : known.pauses + 1 } };
 }
 
-/** The most by which a timer of a process that runs is late, ms. */
+/** The most by which a timer may be late while the process runs, ms. */
 const MAX_TIMER_DELAY_MS = 50;
 /** The number of attempts in a row that may be refused as too late before the claim fails. */
 const MAX_LATE_ATTEMPTS = 3;
 /** The most by which an engine may be wrong about the time of a request, ms. */
 const MAX_LATENESS_MS = 50;
 
-/** Gives for how long the process surely stood still, ms, if a step took `took` ms, and takes at most `longest` ms by itself. */
+/** Gives the time for which the process surely stood still, ms: a step took `took` ms, and takes at most `longest` ms by itself. */
 const standstill = (took: number, longest: number): number => Math.max(0, took - longest - MAX_TIMER_DELAY_MS);
 
 /** A claim that is sent together with the release of another claim. */
@@ -87,7 +87,7 @@ export interface PiggybackedAttempt {
 export class SentRecord {
   /** What is wrong with the engine, if something is. */
   outage: Outage | undefined;
-  /** The time at which the last answered attempt was sent; if none was, the first one. Undefined: the engine has nothing of the claim. */
+  /** The time at which the last answered attempt was sent, or the first attempt if none was answered. Undefined: the engine has nothing of the claim. */
   sent: number | undefined;
   /** The time until which an unanswered attempt may arrive. */
   lateUntil = 0;
@@ -107,7 +107,7 @@ export class SentRecord {
 
   /**
    * @param spinBound the longest pause of a claim without a place, ms
-   * @param outage the outage that the claim before it met
+   * @param outage the outage that the previous claim of this key met
    */
   constructor(claim: Claim, spinBound: number, outage: Outage | undefined) {
     this.#claim = claim;
@@ -130,7 +130,7 @@ export class SentRecord {
     this.sent ??= now;
   }
 
-  /** Notes that the engine received a request too late. @throws when it did so too often in a row */
+  /** Notes that the engine received a request too late. @throws Error when this happened too often in a row */
   noteLate(): void {
     if (++this.#lateInARow > MAX_LATE_ATTEMPTS)
       throw new Error(`every request came later than ${inMs(this.#claim.within)}`);
@@ -186,7 +186,7 @@ export class SentRecord {
     }
   }
 
-  /** Notes that the unanswered request of the time `sent` may still arrive. */
+  /** Notes that an unanswered request may still arrive. @param sent when the request was sent */
   noteUnanswered(sent: number): void {
     this.lateUntil = sent + this.#claim.within * 1.01 + MAX_LATENESS_MS;
   }

@@ -32,7 +32,7 @@ export class QueuedClaim {
   /** Undefined before the claim waits, since most claims are granted at once. */
   #listener: Listener | undefined;
 
-  /** @param outage the outage that the claim before it met */
+  /** @param outage the outage that the previous claim of this key met */
   constructor(engine: Engine, claim: LocalClaim, terms: Terms, outage?: Outage) {
     this.claim = claim;
     this.record = new SentRecord(claim, terms.spin.bound, outage);
@@ -139,7 +139,7 @@ export class QueuedClaim {
     }
   }
 
-  /** Gives the grant of a notification. If this process stood still, and too little time of it remains, an attempt has to renew it: undefined. */
+  /** Gives the grant of a notification; undefined if this process stood still and too little of the grant remains, so that an attempt has to renew it. */
   #trustedGrant(): Grant | undefined {
     const grant = this.#listener?.grant;
     const { sent } = this.record;

@@ -19,7 +19,7 @@ export interface ForceOptions {
 
 const FORCE_OPTIONS = namesOf<ForceOptions>({ reason: true, token: true });
 
-/** Evicts every holder of the key, or the one with the token. @param label that of the caller @returns how many were evicted */
+/** Evicts every holder of the key, or the one with the token. @param label the label of the caller @returns how many were evicted */
 export async function forceRelease(
   { engine, number: locks }: { readonly engine: Engine; readonly number: number },
   key: string,
@@ -43,7 +43,7 @@ export async function forceRelease(
   let evicted = 0;
   const hint = hintText(reason, label);
   for (const { token, remaining } of holders) {
-    await hintEviction(engine, key, token, hint, remaining); // before the eviction: a session notifies its holder at once, which reads the hint
+    await hintEviction(engine, key, token, hint, remaining); // before the eviction: a session then notifies its holder at once, and the holder reads the hint
     if (await engine.evict(key, token)) evicted++;
     else await hintEviction(engine, key, token);
   }
@@ -60,7 +60,7 @@ const WRITE_TIMEOUT_MS = 1_000;
 const READ_TIMEOUT_MS = 250;
 const MAX_HINT_TTL_MS = 3_600_000;
 
-/** Makes the text of a hint. It has at most 328 characters: an engine may have no more room than 1,024 bytes. */
+/** Makes the text of a hint. It has at most 329 characters, or 985 bytes: an engine may have room for 1,024 bytes only. */
 const hintText = (reason: string, label: string): string => `${cut(reason, 200)}\n${cut(label, 128)}`;
 
 /**
@@ -91,7 +91,7 @@ export function endGone(hold: Hold, reason: string): Promise<void> {
   return hold.end(reason, evictionOf(keeper.engine, claim.key, token - BigInt(tenure.passes), rest));
 }
 
-/** Gives the name of a hint. The key and the token name one hold alone, and each engine has room for their hash. */
+/** Gives the name of a hint. The key and the token together name one hold, and their hash is short enough for each engine. */
 const nameOf = (key: string, token: bigint): string => `\u0001evicted/${hash('sha256', `${token}/${key}`)}`;
 
 async function ask<T>(engine: Engine, within: number, call: (hints: Hints) => Promise<T>): Promise<T | undefined> {

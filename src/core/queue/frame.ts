@@ -17,8 +17,8 @@ const kindOf = (demand: Demand): Kind =>
   demand.capacity !== ALL_UNITS ? 'counted' : isExclusive(demand) ? 'exclusive' : 'shared';
 
 /**
- * What becomes of a request inside a frame of the same key: the first name is the kind of the frame, the second one that of the request. `enter`: it
- * enters the frame again. `deadlock`: it would wait for itself, such as a reader that asks to write. `queue`: it waits as any other request. Permits
+ * How a request inside a frame of the same key is treated: the first name is the kind of the frame, the second name the kind of the request. `enter`:
+ * it enters the frame again. `deadlock`: it would wait for itself, as when a reader asks to write. `queue`: it waits as any other request does. Permits
  * never re-enter.
  */
 const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 'queue'>>>> = {
@@ -29,7 +29,7 @@ const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 
 
 /**
  * `run` opens a frame around its function. A caller that asks for the same lock inside shares the hold, and does not wait for it. Such callers
- * form a queue under the one rule, so that two of them that start together exclude each other as strangers would.
+ * form a queue under the rule `admitted`, so that two of them that start together exclude each other as any two callers do.
  */
 export class Frame {
   readonly #context: QueueContext;
@@ -93,7 +93,7 @@ export class Frame {
     return this.#ended || this.#lease.hold.users === 0;
   }
 
-  /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the queue of the lock. */
+  /** Runs `fn` inside the frame. Afterwards nobody can enter it, and the callers that waited for a turn in it go to the queue of the lock. */
   async run<L, T>(fn: (lease: L) => Promise<T> | T, lease: L): Promise<T> {
     try {
       return await frames.run(this, fn, lease);
@@ -168,7 +168,7 @@ export class Frame {
 
 const warned = new WeakSet<QueueContext>();
 
-/** Warns, once, that two functions were inside at a time. Leases of `acquire` do not count, since a caller may pass them on. */
+/** Warns, once, that two functions ran under one hold at a time. Leases of `acquire` do not count, since a caller may pass them on. */
 function warnOfUnawaited(context: QueueContext, key: string): void {
   if (warned.has(context)) return;
   warned.add(context);

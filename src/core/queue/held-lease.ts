@@ -163,7 +163,7 @@ export class HeldLease implements AnyLease {
   }
 }
 
-/** @internal Gives the lease as the core made it. @throws LockError `LOCK_INVALID` for what is no lease of one key */
+/** @internal Gives the lease as the core made it. @throws LockError `LOCK_INVALID` if `lease` is no lease of one key */
 export function heldLease(lease: unknown): HeldLease {
   if (lease instanceof HeldLease) return lease;
   throw invalid(`${shown(lease)} is no lease, as acquire() and run() give it`);
@@ -196,7 +196,7 @@ export interface AnyLease extends AsyncDisposable {
   assertHeld(): void;
   /**
    * Makes the lease last at least `ttl` from now, and from each later renewal; never shorter than before. If an earlier renewal was never answered,
-   * each renewal confirms at most the ttl of that one: see `remaining`.
+   * each later renewal confirms at most the ttl of the unanswered renewal: see `remaining`.
    * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when the outcome is unknown (the old deadline stands)
    * @example
    * await using lease = await locks.mutex('export').acquire({ renew: false });

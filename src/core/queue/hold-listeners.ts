@@ -48,7 +48,7 @@ export class HoldListeners {
     for (const listener of [...this.#listeners]) listener(loss);
   }
 
-  /** Calls `onLost` when the engine has ended the hold: at once, if it has done so before. */
+  /** Calls `onLost` when the engine has ended the hold: at once, if `lost` has aborted already. */
   follow(lost: AbortSignal, onLost: () => void): void {
     if (this.#hold.over) return;
     if (lost.aborted) {
@@ -77,8 +77,8 @@ export class HoldListeners {
   }
 
   /**
-   * Keeps the lease in memory until the next renewal, which registers it in `dropped`. To do so at once would cost more than the rest of a short
-   * hold.
+   * Keeps the lease in memory until the next renewal, which registers it in `dropped`. To register each lease at once would cost more than the
+   * rest of a short hold.
    */
   addLease(lease: object): void {
     this.#recentLeases.push(lease);

@@ -3,7 +3,7 @@ import type { Terms } from '../contract/terms.ts';
 
 /** The part of a lease that a holder counts on. The rest allows for clocks that run at different rates. */
 const LEASE_PART = 0.99;
-/** What the rounding of both clocks may take, ms. */
+/** The time that a holder may lose by the rounding of both clocks, ms. */
 const ROUNDING_MS = 2;
 
 /**
@@ -15,7 +15,7 @@ export const deadlineOf = (sent: number, validFor: number): number => sent + val
 /** Gives the `validFor` with which the deadline of a request that is sent now is no sooner than `until`, ms. */
 export const validUntil = (until: number, now: number): number => (until - now + ROUNDING_MS) / LEASE_PART;
 
-/** Gives how much of a time that passed here has surely passed by the clock of another machine, too, ms. */
+/** Gives the time that has surely passed by the clock of another machine while `ms` passed here, ms. */
 export const passedFor = (ms: number): number => Math.max(0, ms * LEASE_PART - ROUNDING_MS);
 
 /** Gives the `validFor` with which the deadline stays the same for a request that was sent `later` ms later. */
@@ -38,7 +38,7 @@ export interface LocalGrant {
   readonly contended?: boolean;
 }
 
-/** How long a hold is good, and when its next renewal is due. The caller gives the time. */
+/** How long a hold is good, and when its next renewal is due. It has no clock: callers give the time. */
 export class HoldTiming implements Schedule {
   /** The time at which this holder got the hold. */
   readonly since: number;
@@ -55,7 +55,7 @@ export class HoldTiming implements Schedule {
   confirmedFor = 0;
   /** The time at which the next renewal is due; Infinity if none is. */
   renewAt = 0;
-  /** The error of the last renewal, if that is known. */
+  /** The error of the last renewal, if it failed and its error is known. */
   failure: unknown;
   /** The time until which an unanswered attempt may still arrive. If it arrives after a release, the engine has the hold again. */
   readonly lateUntil: number;
@@ -115,7 +115,7 @@ export class HoldTiming implements Schedule {
     if (this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
   }
 
-  /** Makes no renewal due: until the one that begins now is answered, or for good. */
+  /** Makes no renewal due, until the renewal that begins now is answered, or for good. */
   holdRenewal(): void {
     this.renewAt = Number.POSITIVE_INFINITY;
   }
@@ -185,8 +185,8 @@ export class HoldTiming implements Schedule {
 }
 
 /**
- * Gives the part of what the engine confirms that the holder may count on, ms. With `maxHold` it is no longer than the lease: otherwise a
- * session would carry the hold for ever. It is at least 1, so that a timer of this length makes progress.
+ * Gives the part of the confirmed time that the holder may count on, ms. With `maxHold` that part is no longer than the lease: otherwise a
+ * session would carry the hold for ever. With `delay` it is at least 1, so that a timer of this length makes progress.
  * @param ttl the lease that is asked of the engine
  */
 export function usableTime(
@@ -199,7 +199,7 @@ export function usableTime(
 }
 
 /**
- * Gives the ttl with which a request that is sent now keeps the deadline of the holder as it is, ms. From then on the engine confirms no longer time.
+ * Gives the ttl with which a request that is sent now keeps the deadline of the holder as it is, ms. Then the engine confirms at most this ttl.
  */
 export function restOfLease(timing: HoldTiming, now: number): number {
   const ttl = Math.min(timing.ttl, validUntil(Math.max(timing.deadline, timing.closedUntil), now));
@@ -209,7 +209,7 @@ export function restOfLease(timing: HoldTiming, now: number): number {
 
 /** Renews holds while the thread that has them cannot run. No call throws, or waits. */
 export interface StandIn {
-  /** Begins to stand in for the watchdog of a hold. Undefined if a stand-in is of no use, since the lease is longer than any stall. */
+  /** Begins to stand in for the watchdog of a hold. Undefined if it has no room for the hold. */
   cover(handle: Handle, schedule: Schedule): Cover | undefined;
 }
 

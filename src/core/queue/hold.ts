@@ -37,9 +37,9 @@ export interface HoldOwner extends QueueMember {
 /** The holds of a key, as each of these holds sees them. */
 export interface HoldKeeper {
   readonly engine: Engine;
-  /** Takes a hold that was released at `now`, and gives it to the next caller or back to the engine. @returns whether that freed it */
+  /** Takes a hold that was released at `now`, and gives it to the next caller or back to the engine. @returns whether this call freed it */
   passOn(hold: Hold, now: number): boolean | Promise<boolean>;
-  /** Gives the hold up, and stores a value under its key in that step. Never rejects. */
+  /** Gives the hold up, and stores a value under its key in the same step. Never rejects. */
   releaseWith(hold: Hold, value: NewValue, state: ValueState): Promise<StoreOutcome>;
   /** Sets the timer of a hold again, if it will not fire any more. */
   attend(hold: Hold): void;
@@ -54,7 +54,7 @@ export class Hold implements EnclosingHold {
   readonly terms: Terms;
   readonly token: bigint;
   readonly exclusive: boolean;
-  /** The number of tokens in a row that the engine gave, that of the first holder included. */
+  /** The number of tokens in a row that the engine gave, including the token of the first holder. */
   readonly tokenCount: number;
   readonly tenure: Tenure;
   readonly timing: HoldTiming;
@@ -62,7 +62,7 @@ export class Hold implements EnclosingHold {
   over = false;
   /** The error that says why the hold was lost. The holder was notified, and may hold until the deadline. */
   loss: LockError | undefined;
-  /** The number of callers that share it: the first one, and those that re-entered. */
+  /** The number of callers that share the hold: the first caller, and those that re-entered. */
   #users = 1;
   /** Undefined until they are needed, since most holds need none. */
   #listeners: HoldListeners | undefined;
@@ -77,7 +77,7 @@ export class Hold implements EnclosingHold {
   /** It aborts when the engine knows that the hold is gone. */
   readonly lost: AbortSignal | undefined;
 
-  /** @param grant the grant, with the tenure if the hold passes on */
+  /** @param grant the grant; with the tenure so far if another caller hands the hold over */
   constructor(keeper: HoldKeeper, owner: HoldOwner, claim: LocalClaim, grant: LocalGrant & { tenure?: Tenure }) {
     const { terms } = owner;
     this.keeper = keeper;
@@ -96,7 +96,7 @@ export class Hold implements EnclosingHold {
     this.lost = grant.lost instanceof AbortSignal ? grant.lost : undefined;
   }
 
-  /** Whether it is still held, by the clock. */
+  /** Whether the hold is still held, by the clock. */
   get held(): boolean {
     return !this.over && this.timing.lasts(this.keeper.engine.clock.now());
   }
@@ -115,12 +115,12 @@ export class Hold implements EnclosingHold {
     this.#users++;
   }
 
-  /** Lets one caller leave. The last one releases the hold. @returns whether that freed it */
+  /** Lets one caller leave. The last caller releases the hold. @returns whether this call freed it */
   leave(): Promise<boolean> {
     return --this.#users === 0 ? this.release() : Promise.resolve(false);
   }
 
-  /** Releases the hold, also if callers share it. Never rejects. @returns whether that freed it */
+  /** Releases the hold, also if callers share it. Never rejects. @returns whether this call freed it */
   async release(): Promise<boolean> {
     const now = this.markReleased();
     return now !== undefined && this.keeper.passOn(this, now);
@@ -199,7 +199,7 @@ export class Hold implements EnclosingHold {
   }
 }
 
-/** The claim of a hold as it is sent to the engine from now on. While it waited, its ttl may have been longer. */
+/** The claim of a hold as it is sent to the engine from now on. While the claim waited, its ttl may have been longer. */
 export const currentClaim = ({ claim, timing }: Hold): LocalClaim => ({ ...claim, ttl: timing.ttl });
 
 /** Gives the same hold on the engine to the next holder, with the next token. */

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 /** Resolves at the end of this turn. By then a caller that asks again at once has asked. */
 const endOfTurn = (): Promise<void> => new Promise((resolve) => inNoContext(process.nextTick, resolve));
 
-/** A released hold that is kept for the next caller here until it is due. */
+/** A released hold that this process keeps for its next caller, until the time `due`. */
 interface LingeringHold {
   readonly due: number;
   slot: number;
@@ -54,7 +54,7 @@ export class Interim {
     }
   }
 
-  /** Calls `onEnd`, which gives the hold back, when a caller has come, or after `ms`. */
+  /** Calls `onEnd` when a caller comes, or after `ms`. `onEnd` gives the hold back. */
   linger(ms: number, now: number, onEnd: () => Promise<unknown>): void {
     const due = now + ms;
     this.#lingering.add({ due, slot: -1, onEnd }, due, now);

@@ -27,9 +27,9 @@ export class KeyHolds implements HoldKeeper {
   readonly #onLeave: () => void;
   /** The requests of this process, in order of arrival. A request is inside while it holds the key or stands in the engine's queue. */
   readonly queue = new ArrivalQueue<AcquireRequest>();
-  /** The requests that stand in the engine's queue, or hold, though it is not their turn here: with `detect`, or by `#standApart`. */
+  /** The requests that stand in the engine's queue, or hold, before their turn in this process: some with `detect`, and those of `#standApart`. */
   readonly apart = new Set<AcquireRequest>();
-  /** Keeps released holds until a caller comes that has to wait here. */
+  /** Keeps released holds for a while, or until a caller has to wait here. */
   readonly interim: Interim;
   /** Undefined before the first hold that may expire. */
   lookout: Lookout | undefined;
@@ -71,7 +71,7 @@ export class KeyHolds implements HoldKeeper {
     }
   }
 
-  /** Refuses a request, and all others here that have waited as long as callers wait for an engine in trouble. */
+  /** Refuses a request and, in an outage, the other requests here that have waited up to the limit of the outage. */
   #refuse(request: AcquireRequest, error: unknown, outage: Outage | undefined): void {
     request.refuse(error);
     for (const other of refuseAlike(this.queue.members, outage, this.engine)) this.leave(other, outage);
@@ -89,12 +89,12 @@ export class KeyHolds implements HoldKeeper {
     if (hold.lost) hold.listeners.follow(hold.lost, () => void endGone(hold, 'the engine ended it'));
   }
 
-  /** Lets the first caller that waits here stand in the engine's queue, too, unless another such request already does. */
+  /** Lets the first caller that waits here stand in the engine's queue, too, unless a request in `apart` still waits there. */
   #standApart(): void {
     const { head } = this.queue;
     if (!head || [...this.apart].some(({ isSettled }) => !isSettled)) return;
     void this.serve(head, claimFor(head));
-    this.leave(head); // its claim is sent before, since requests that only this one kept out may enter now
+    this.leave(head); // only after its claim was sent: the requests behind it may enter now, and send their claims
     this.apart.add(head);
   }
 
@@ -144,7 +144,7 @@ export class KeyHolds implements HoldKeeper {
     this.leave(hold.owner);
   }
 
-  /** @param outage the outage that this request met; the claim of the next request begins with it */
+  /** @param outage the outage that this request met; the claim of the next request takes it over */
   leave(request: HoldOwner, outage?: Outage): void {
     (this.apart as Set<HoldOwner>).delete(request);
     for (const next of this.queue.leave(request)) void this.serve(next, claimFor(next, outage));
@@ -153,7 +153,7 @@ export class KeyHolds implements HoldKeeper {
   }
 }
 
-/** If the engine is in trouble, refuses, one at a time, the requests without a claim that have waited as long as callers wait for such an engine. */
+/** In an outage, refuses the requests without a claim that have waited up to the limit of the outage. It refuses and yields one at a time. */
 function* refuseAlike(
   requests: readonly AcquireRequest[],
   outage: Outage | undefined,
@@ -168,12 +168,12 @@ function* refuseAlike(
   }
 }
 
-/** Gives a released hold back. @returns whether that freed it; if the outcome is unknown, the release goes on in the background */
+/** Gives a released hold back. @returns whether this call freed it; if the outcome is unknown, the release goes on in the background */
 async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean> {
   const { engine } = holds;
   const { keptUntil, lateUntil } = hold.timing;
-  // An unanswered attempt may arrive until `lateUntil`, also after the release, and take the key again. So a second release is set up for that time,
-  // before the first is sent: the answer to the first may come later than `lateUntil`.
+  // An unanswered attempt may arrive until `lateUntil`, even after this release, and take the key again. So a second release is scheduled for that
+  // time, before the first release is sent: the answer to the first release may come after `lateUntil`.
   if (lateUntil > now) withdrawAt(engine, currentClaim(hold), Math.max(lateUntil, keptUntil));
   let sent = now;
   engine.activity.begin();
@@ -201,10 +201,10 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
   }
 }
 
-/** Keeps the key taken for the rest of `minHold` without this process: a renewal lets the hold expire then. */
+/** Keeps the key taken for the rest of `minHold`, even without this process: a renewal makes the lease end at that time. */
 async function keepTaken(engine: Engine, hold: Hold, remaining: number): Promise<boolean> {
   const ttl = Math.max(Math.ceil(remaining), engine.backend.traits.ttl.min);
-  const { settled } = hold; // otherwise an earlier request may arrive after this one, and set its own, longer lease
+  const { settled } = hold; // if false, an earlier renewal or extension may arrive after this one, and set its own, longer lease
   const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT_MS).catch(() => []);
   // Without an answer the key might stay taken for the whole lease. So the claim is withdrawn when `minHold` is over.
   if (!settled || answer === undefined || answer === 'unknown') takeBack(engine, hold);

@@ -28,7 +28,7 @@ export class KeyQueue {
   readonly #context: QueueContext;
   readonly #holds: KeyHolds;
 
-  /** @param queues the queues of all keys: this one is removed from them when it is idle and there are too many */
+  /** @param queues the queues of all keys. This queue is removed from the Map if it is idle while there are too many queues */
   constructor(context: QueueContext, watchdog: Watchdog, key: string, queues: Map<string, KeyQueue>) {
     this.#context = context;
     const onLeave = (): void => {
@@ -39,8 +39,8 @@ export class KeyQueue {
   }
 
   /**
-   * @param began when its caller began to wait
-   * @param around the functions that the caller runs in
+   * @param began when the caller began to wait
+   * @param around gives the holds of the calls of `run` around the caller
    * @returns undefined when `wait` is 0 and the key cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
@@ -61,7 +61,7 @@ export class KeyQueue {
     return request.outcome;
   }
 
-  /** Rejects all waits, the last one first: otherwise a request would inherit the claim of an earlier one. */
+  /** Rejects all waits, the last one first: otherwise a later request would inherit the claim of an earlier request. */
   close(error: unknown): void {
     const { queue, apart, interim } = this.#holds;
     interim.close();

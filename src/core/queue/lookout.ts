@@ -7,9 +7,9 @@ import type { Hold } from './hold.ts';
 const MAX_TRUST_MS = 2_000;
 
 /**
- * Looks after the holds of a key that are not renewed, or not for ever. If the engine has taken one of them back, as at a forced release, no renewal
- * finds out. So a caller that waits behind the hold sends a claim, which finds out. The timer also keeps a process alive that waits for nothing but
- * the end of such a hold.
+ * Watches the holds of a key that are not renewed, or not for ever. If such a hold is evicted, no renewal detects the eviction. So a caller that
+ * waits behind the hold sends a claim of its own, whose grant can show the eviction. The timer also keeps the process alive while the process only
+ * waits for the end of such a hold.
  */
 export class Lookout {
   readonly #engine: Engine;
@@ -38,7 +38,7 @@ export class Lookout {
     this.#holds.delete(hold);
   }
 
-  /** Sets the timer when somebody waits behind such a hold, and ends it when nobody does. */
+  /** Sets the timer if a caller waits behind such a hold. Cancels the timer if no caller waits. */
   follow(): void {
     const waitedFor = this.#waiting.head !== undefined;
     if (!this.#cancel && waitedFor && this.#holds.size > 0) {

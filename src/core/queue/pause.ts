@@ -1,7 +1,7 @@
 import type { Attempt, Claim, Refusal, Traits } from '../contract/backend.ts';
 import { signOfLife, type Terms } from '../contract/terms.ts';
 
-/** The random part of the pause beside a watch, ms. It keeps waiters from asking at the same moments. */
+/** The random part of the pause of a waiter with a watch, ms. It keeps waiters from asking at the same moments. */
 const JITTER_MS = 5;
 
 type Waiting = Pick<Claim, 'ttl' | 'queue' | 'placeTtl'>;
@@ -23,8 +23,8 @@ export function pauseAfter(
 const STAGGER_MS = 5;
 
 /**
- * Gives the time until the earliest expiry ahead, and a little more for each waiter ahead, so that waiters ask one after the other. It is no
- * longer than until the place needs a sign of life.
+ * Gives the time until the earliest expiry ahead, and a little more for each waiter ahead, so that waiters ask one after the other. The
+ * pause ends at the latest when the place needs a sign of life.
  */
 function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random: number): number {
   const net = signOfLife(claim);
@@ -55,12 +55,12 @@ export function backOff({ pause, bound, jitter }: Terms['spin'], attempts: numbe
 
 /** The time for which a waiter asks an engine that does not answer, ms. */
 export const MAX_OUTAGE_MS = 10_000;
-/** All claims share this error. A stack for each would say nothing, and cost more than many attempts. */
+/** All claims share this error. A stack for each claim would say nothing, and cost more than many attempts. */
 export const UNANSWERED = new Error('no request was answered so far');
 
 /**
- * What went wrong since the engine answered last. An outage outlives the request that met it: the next request takes it over, but waits for ten
- * seconds from its own beginning.
+ * What went wrong since the last answer of the engine. When the request that met an outage ends, the next request takes the outage over, but
+ * waits for `MAX_OUTAGE_MS` from its own beginning.
  */
 export class Outage {
   /** The time at which the last answered request was sent; before any answer, the time of the first one that failed. */
@@ -72,7 +72,7 @@ export class Outage {
     this.#since = since;
   }
 
-  /** @param stoodStill the time for which this process stood still, ms, in which it did not ask the engine */
+  /** @param stoodStill for how long this process did not run, and so could not ask the engine, ms */
   noteError(error: unknown, stoodStill: number): void {
     this.last = error;
     this.#since += stoodStill;

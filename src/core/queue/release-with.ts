@@ -12,7 +12,7 @@ const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
 /**
- * Releases a hold, and stores a value in that step. It withdraws what the engine may still have of the claim, or get later. Never rejects.
+ * Releases a hold, and stores a value in the same step. Then it withdraws the claim: the engine may still have it, or get a late attempt. Never rejects.
  * @param onOutcome called when the caller gets the outcome
  * @returns what became of the value; `unknown` after about `MAX_OUTAGE_MS` without an answer
  */
@@ -49,16 +49,16 @@ async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: (
   }
 }
 
-/** Decides what became of the value of a hold that is gone, by the token of the value that is there now: a later hold may have stored that one. */
+/** Decides whether a hold that is gone has stored its value. `there` is the token of the value that is stored now, perhaps by a later hold. */
 function outcomeBy(token: bigint, there: bigint | undefined): StoreOutcome {
   if (there === token) return 'stored';
   return there !== undefined && there < token ? 'gone' : 'unknown';
 }
 
 /**
- * Asks again and again until an answer comes, or the lease is over. The caller waits for about `MAX_OUTAGE_MS` at most. A release that was not
- * answered may have been carried out. Then the next one finds no hold, and the token of the value shows which hold stored it. A refusal ends this at
- * once, so that the caller does not wait for a server that has no room. After an unanswered release `LOCK_UNAVAILABLE` is no such refusal.
+ * Sends the release again and again until an answer comes, or the lease is over. The caller waits for about `MAX_OUTAGE_MS` at most. An unanswered
+ * release may have taken effect. Then the next release finds no hold, and the token of the stored value shows which hold stored it. A refusal ends
+ * the loop at once, so the caller does not wait for a server without room. After an unanswered release, `LOCK_UNAVAILABLE` does not end the loop.
  * @throws LockError what the engine refuses with
  */
 async function untilStored(

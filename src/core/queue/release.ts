@@ -32,7 +32,7 @@ export function mayInherit({ origin }: LocalClaim, next: AcquireRequest): boolea
   return (own?.inside.length ?? 0) === inside.length && inside.every(({ claim }, i) => claim === own!.inside[i]!.claim);
 }
 
-/** Whether a hold may pass on to the next request: to an equal one, if the tenure is not used up, and enough of the lease is left. */
+/** Whether a hold may pass to the next request: the requests are interchangeable, the tenure is not used up, and enough of the lease is left. */
 export function mayPass(hold: Hold, next: Wish, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
   if (!interchangeable(next, owner) || !hold.exclusive) return false;

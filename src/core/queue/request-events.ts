@@ -63,7 +63,7 @@ export class RequestEvents {
     for (const each of ALL_CHANNELS) if (each.hasSubscribers) this.#caller ??= new Context();
   }
 
-  /** A request gets its number at the first use, as by a listener. */
+  /** The number is given when it is first read, for example for an event. */
   get number(): number {
     this.#number ??= nextNumber('requests');
     return this.#number;

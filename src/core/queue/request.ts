@@ -22,7 +22,7 @@ type GiveUp = (request: AcquireRequest, error: LockError) => void;
 export class AcquireRequest implements Claimant, QueueMember {
   readonly key: string;
   readonly demand: Demand;
-  /** Whether nobody can hold beside it. */
+  /** Whether no other request can hold at the same time. */
   readonly exclusive: boolean;
   readonly terms: Terms;
   readonly began: number;
@@ -96,7 +96,7 @@ export class AcquireRequest implements Claimant, QueueMember {
   }
 
   refuse(error: unknown): void {
-    this.#reject(error); // its promise ignores the grant below
+    this.#reject(error); // settles `outcome`; the grant below only cleans up
     this.grant(undefined);
   }
 
@@ -159,7 +159,7 @@ function abortError({ key, terms }: AcquireRequest): LockError {
 
 /**
  * Makes the claim for a request. The id is new each time, since an id that was released is never used again.
- * @param outage the outage that the previous claim of this request met
+ * @param outage the outage that the previous claim of this key met
  */
 export function claimFor(request: AcquireRequest, outage?: Outage): QueuedClaim {
   const { key, demand, terms } = request;

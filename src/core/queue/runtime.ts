@@ -24,7 +24,7 @@ export class LockRuntime implements QueueContext {
   readonly name: ProcessName;
   traceparent: QueueContext['traceparent'];
   deadlocks: DeadlockWatch | undefined;
-  /** The memos. Their callers stand in no queue during a look or a run, so `close` ends their waits by this. */
+  /** The memos. While a memo looks or runs, its callers stand in no queue, so `close` ends their waits through this field. */
   memos: { close(errorOf: (key: string) => LockError): void } | undefined;
   readonly #queues = new Map<string, KeyQueue>();
   #closed: PromiseWithResolvers<void> | undefined;
@@ -42,8 +42,8 @@ export class LockRuntime implements QueueContext {
   }
 
   /**
-   * Takes units of a key. If the caller runs in a frame of that key that may be re-entered, it enters the frame.
-   * @param watched whether the caller has to release the lease, so that a warning is printed when it is dropped
+   * Takes units of a key. If the caller runs inside a hold of this key that it may re-enter, it enters that hold again.
+   * @param watched whether the caller has to release the lease: if it drops the lease instead, a warning is printed
    * @returns undefined when `wait` is 0 and the units are taken, or when a value has settled the request
    */
   async take(key: string, demand: Demand, terms: Terms, watched = false): Promise<HeldLease | undefined> {
@@ -149,7 +149,7 @@ export class LockRuntime implements QueueContext {
 
 /** Releases the hold, and stores for the next holder how long the work took. */
 async function saveLesson(engine: Engine, hold: Hold, { ttl }: Terms, history: AdaptiveHistory): Promise<boolean> {
-  // The caller goes on when both have ended. Otherwise it could make another caller ask, which would read the lesson before the new one is stored.
+  // The caller goes on only when both have ended. Otherwise it could cause a new request, which would read the old lesson before this one is stored.
   const saved = history.save(engine.clock.now() - hold.timing.since, ttl);
   const freed = await hold.leave();
   await saved;

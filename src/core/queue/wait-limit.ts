@@ -32,7 +32,7 @@ export function limitWait(request: LimitedRequest, giveUp: (error: LockError) =>
   // The limit of a default wait is set when the request begins to wait, which may be later than `began`.
   const rest = Math.max(0, began + terms.wait - clock.now());
   if (!engine.backend.inspect) return clock.after(rest, end);
-  // The engine is asked before the end of the wait, so that the wait takes no longer for that.
+  // The engine is asked before the end of the wait, so that this question does not make the wait longer.
   const ahead = Math.min(LOOK_AHEAD_MS, rest);
   let cancel = clock.after(rest - ahead, () => {
     cancel = clock.after(ahead, end);
@@ -46,7 +46,7 @@ export function limitWait(request: LimitedRequest, giveUp: (error: LockError) =>
 type Looks = RecentKeys<{ readonly at: number; readonly found: Promise<string> }>;
 const looks = new WeakMap<Engine, Looks>();
 
-/** Says who holds the key; empty if nobody could say. Callers that ask at about the same time share one look. */
+/** Names the holders of the key; empty if no holder is known. Callers that ask at about the same time share one look. */
 function holdersOf(engine: Engine, key: string): Promise<string> {
   const recent = looks.get(engine) ?? (new RecentKeys() as Looks);
   looks.set(engine, recent);
@@ -70,8 +70,8 @@ async function look(engine: Engine, key: string): Promise<string> {
 
 /**
  * Makes the error at the end of a wait. If the engine did not answer during the second half of the wait, the error says so, since the reader has to
- * do something else then. If other callers of this process had the key for the first half of the wait, the engine was asked only afterwards, and is
- * not to blame.
+ * act differently then. The first half does not count: if other callers of this process had the key, the engine was asked only later, and is not to
+ * blame.
  */
 function timeoutError({ key, queued, began, terms, events }: LimitedRequest, holders: string): LockError {
   const { wait, isDefaultWait } = terms;

@@ -74,7 +74,7 @@ export class Watchdog {
     for (const hold of this.#holds.items) this.#holds.fireBy(due(hold), now);
   }
 
-  /** Asks the engine to notify of an eviction. If it cannot do so now, the next renewal finds out. */
+  /** Asks the engine to notify this process of an eviction. If it cannot watch now, the next renewal detects the eviction. */
   #watch(hold: Hold, now: number): void {
     hold.watchAt = Number.POSITIVE_INFINITY;
     const look = (): void => void this.#lookAt(hold);
@@ -95,7 +95,7 @@ export class Watchdog {
     } catch {}
   }
 
-  /** Asks the engine for a hold that may be gone. */
+  /** Asks whether the engine still has a hold that may be gone. */
   async #lookAt(hold: Hold): Promise<void> {
     await hold.renewing; // its answer may be older than the notification
     if (hold.over || hold.loss) return;

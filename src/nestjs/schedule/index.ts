@@ -81,7 +81,7 @@ export function OnceCron(
         throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
       const { stopped } = host.work;
       if (stopped.aborted) return; // another instance runs this tick
-      // If a job is due while the scheduler makes it, the scheduler calls it before the registry has it. `tickOf` reads the registry, so wait.
+      // If a job is due while the scheduler makes it, it runs before the registry has it. `tickOf` reads the registry, so we wait.
       await undefined;
       const tick = tickOf(host, name);
       const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);

@@ -188,7 +188,7 @@ function exchange(
   const judge = (headers: IncomingHttpHeaders): void => {
     if (headers['grpc-status'] === undefined) return;
     status = Number(headers['grpc-status']);
-    // This text is percent-encoded. It is not decoded here: etcd's own messages are ASCII, which the encoding hardly changes.
+    // This text is percent-encoded. We do not decode it: etcd's messages are ASCII, which the encoding hardly changes.
     message = String(headers['grpc-message'] ?? '');
   };
   stream.on('response', judge); // a refusal without a message has its status in these headers

@@ -11,7 +11,7 @@ SHA2(CONCAT(HEX(COALESCE(NULLIF(:database, ''), DATABASE(), '')), '/', HEX(:name
 SELECT IF({latest} > CAST(:notAfter AS SIGNED), -1, GET_LOCK({hash}, CAST(:wait AS SIGNED))) AS got, {earliest} AS now
 
 -- name: ownsLock
--- Asks for the holder of a named lock. So the session is not idle, either.
+-- Asks which session has a named lock. The statement also keeps this session from being idle.
 -- :database, :name as in `getLock`
 -- Result: mine: 1 if this session has the lock.
 SELECT IS_USED_LOCK({hash}) = CONNECTION_ID() AS mine
@@ -22,8 +22,8 @@ SELECT IS_USED_LOCK({hash}) = CONNECTION_ID() AS mine
 SELECT RELEASE_LOCK({hash}) AS freed
 
 -- name: killOwner
--- Ends a session, if it has the named lock of a key. The number alone does not name the session: on a server that was restarted, or
--- has taken over, another session may have that number. MySQL takes no parameters in a KILL, so the values are in the text.
+-- Ends a session, if it has the named lock of a key. Its number alone does not identify it: on a server that was restarted, or that has
+-- taken over, a different session may have the number. MySQL takes no parameters in a KILL, so the values are in the text.
 -- :database, :name as in `getLock`; {session}
 KILL IF(IS_USED_LOCK({hash}) = {session}, {session}, 0)
 

@@ -9,9 +9,9 @@ SELECT :name, own.token, {latest}, '', '' FROM {table} AS own WHERE own.name = '
 ON DUPLICATE KEY UPDATE used = VALUES(used)
 
 -- name: read
--- Reads the queues of some keys, and the server's time. It takes no locks: a queue that is out of date shows claims that have left
--- meanwhile, but never a claim ahead of one that is still there. The table's own row is there even if no key has a row, so `open` always
--- comes: in a transaction that was left open, the table would look as it did when that transaction began.
+-- Reads the queues of some keys, and the server's time. It takes no locks: an old version of a queue may show claims that have left, but
+-- it has every claim ahead of a claim that is still there. The table's own row exists even if no key has a row, so `open` always comes. It
+-- shows a transaction that was left open: inside it, the table would look as it did when that transaction began.
 -- {list}
 SELECT name, queue, {earliest} AS now, {open} AS open FROM {table} WHERE name IN ('', {list})
 
@@ -84,8 +84,8 @@ WHERE name = :name
   AND LAST_INSERT_ID(({alive}) + 2 * (INSTR(queue, :gone) > 1 OR LOCATE(';', queue) < LENGTH(queue))) >= 0
 
 -- name: touch
--- Renews many claims, at most one of each key: each expires its ttl from now and, if :keeps is 1, no sooner than before. A claim that has
--- expired stays so.
+-- Renews many claims, at most one of each key: each now expires one ttl from now and, if :keeps is 1, no sooner than before. A claim that
+-- has expired stays expired.
 -- {list}  a row per claim: name, mark (`@id `), ttl (µs). The rows are in the order of the names, so two of these statements never wait for
 --         each other in a circle.
 -- :notAfter  the server's time after which the renewal comes too late
@@ -103,8 +103,8 @@ WHERE INSTR(kept.queue, claims.mark) > 0
   AND {latest} <= CAST(:notAfter AS SIGNED)
 
 -- name: row
--- Reads the row of a key; NULLs if there is none. `closed` is for the old primary of a fail-over: it takes no writes, and does not know what
--- was stored since.
+-- Reads the row of a key; NULLs if there is none. `closed` shows a server that takes no writes, as the old primary of a fail-over,
+-- which does not know what was stored since.
 -- :name
 SELECT kept.queue, kept.token, kept.value, {earliest} AS now, {latest} AS latest, {closed} AS closed, {open} AS open
 FROM (SELECT 1) AS one LEFT JOIN {table} AS kept ON kept.name = :name

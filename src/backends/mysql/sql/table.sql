@@ -2,10 +2,10 @@
 -- Makes the table; the first process does so once.
 --
 -- A key has one row, which stays when the key is free, so that steps only update rows: statements that insert and delete rows deadlock
--- with each other. A statement changes one row, and is its own transaction: it never waits while it has a row lock.
+-- with each other. A statement of a step changes one row, and is its own transaction: it never waits while it has a row lock.
 --
--- name        prefix/key. The row with the empty name is the table's own: its token is the floor from which new rows start, its queue
---             the format of the table, its used the time of the last sweep.
+-- name        prefix/key. The row with the empty name is the table's own. There, `token` is the floor from which the tokens of new rows
+--             start, `queue` the format of the table, and `used` the time of the last sweep.
 -- token       the highest token that was given or reserved
 -- used        when the row was last written
 -- queue       the claims that hold or wait, in the order of their tokens, as text: see `newcomer`

@@ -25,8 +25,8 @@ END
 $holdfast$;
 
 -- name: advisoryLook
--- Reads what a new session is, and takes a lock on it for which `advisoryKept` looks.
---   $1  a random number    $2  the process that must answer, or null: in a process of a pooler the lock would stay
+-- Reads what a new session is, and takes a lock in it. `advisoryKept` looks for this lock.
+--   $1  a random number    $2  the process that must answer; null: any. No other process takes the lock: in a pooler's, it would stay
 SELECT pg_backend_pid()::text AS pid, version() AS product, (current_setting('transaction_read_only') = 'on')::int AS read_only,
        (SELECT extract(epoch FROM coalesce(backend_start, pg_postmaster_start_time()))::text
           FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
@@ -56,7 +56,7 @@ FROM (
 ) AS asked
 
 -- name: advisoryWait
--- Waits for a session lock, without a limit. FROM comes first, so the token is drawn while the lock is held.
+-- Waits for a session lock, without a limit. The server evaluates FROM first, so the token is drawn while the lock is held.
 --   $1  the lock    $2  whether it is shared    $3  the lowest token allowed, or null
 SELECT {token}($3::bigint)::text AS token FROM (
   SELECT CASE WHEN $2::boolean THEN pg_advisory_lock_shared($1::bigint) ELSE pg_advisory_lock($1::bigint) END OFFSET 0

@@ -25,8 +25,8 @@ END
 $holdfast$;
 
 -- name: calls
--- Releases the claim `gone`, if it is not null, and then makes an attempt. Gives whether the claim was freed, and behind it what {attempt}
--- or {ask} gives.
+-- Releases the claim `gone`, if it is not null, and then makes an attempt. Gives 1 if `gone` was freed, else 0 or nothing,
+-- followed by what {attempt} or {ask} gives.
 CREATE OR REPLACE PROCEDURE {commit_attempt}(gone_key bytea, gone text, claim {claim}, quiet boolean, INOUT answer text) {begin}
   IF gone IS NOT NULL THEN
     answer := {release}(gone_key, gone)::int;
@@ -56,7 +56,7 @@ CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_token bigint, quiet bo
   END IF;
 {end}
 
--- Gives the positions of {renew}, with commas between them.
+-- Gives the positions that {renew} gives, with commas between them.
 CREATE OR REPLACE PROCEDURE {commit_renew}(asked json, quiet boolean, INOUT answer text) {begin}
   answer := (SELECT coalesce(string_agg(n::text, ','), '') FROM {renew}(asked) AS n);
 {end}
@@ -85,7 +85,7 @@ CREATE OR REPLACE PROCEDURE {commit_forget}(a_key bytea, quiet boolean, INOUT an
   SELECT coalesce(bool_or(good), false)::int INTO answer FROM gone;
 {end}
 
--- Keeps a hint for so many ms: a hint is the value of a key that nobody can lock.
+-- Keeps a hint for `ms` ms: a hint is the value of a key that nobody can lock.
 CREATE OR REPLACE PROCEDURE {commit_hint}(a_key bytea, a_text bytea, ms float8, quiet boolean, INOUT answer text) {begin}
   PERFORM {keep}(a_key, 0, a_text, ms, 0);
 {end}

@@ -96,7 +96,7 @@ BEGIN
       PERFORM {write_key}(key_row);
     END IF;
   ELSE
-    -- Drawn under the lock, so that tokens become visible in order.
+    -- The token is drawn under the lock, so tokens become visible in order.
     key_row.last := greatest(key_row.last + 1, nextval('{tokens}'), claim.min_token) + claim.token_count - 1;
     -- The claims that wait go first.
     mine.held := key_row.waits = 0 AND key_row.taken + claim.units <= least(key_row.capacity, claim.capacity);
@@ -114,7 +114,7 @@ BEGIN
       key_row.taken := key_row.taken + claim.units;
       key_row.capacity := least(key_row.capacity, claim.capacity);
     ELSE
-      -- The capacity in the key's row may be smaller than that of the holders now. {admit} computes it.
+      -- The capacity in the key's row may be that of a holder that has left. {admit} computes it again.
       key_row.waits := key_row.waits + 1;
       key_row := {admit}(key_row, moment, claim.id);
       SELECT q.held INTO mine.held FROM {queue} q WHERE q.id = claim.id AND q.key || '' = claim.key;
@@ -158,7 +158,7 @@ BEGIN
     RETURN false;
   END IF;
   IF key_row.id = a_id THEN
-    -- The claim is alone only since its attempt committed, while this step waited for the row.
+    -- The update above could not see the claim: its attempt committed while this step waited for the row.
     gone.expires := key_row.expires;
     key_row.taken := 0;
     key_row.id := NULL;

@@ -3,8 +3,8 @@
 -- name: queue
 -- Locks the row of a key, and gives the row as it is now; a row of nulls if there is none.
 --   make   makes the row if there is none
--- The newest era first: see tables.sql. No index forbids two rows of one key. So a step that makes a row first takes a lock on the name of the
--- key, and then looks for a row again.
+-- It looks for the newest era first: see tables.sql. No index forbids two rows of one key. So a step that makes a row first locks the name
+-- of the key, and then looks for a row again.
 CREATE OR REPLACE FUNCTION {lock_key}(a_key bytea, make boolean) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 DECLARE
@@ -19,7 +19,7 @@ BEGIN
     RAISE serialization_failure USING MESSAGE = 'holdfast: a key cannot be made above READ COMMITTED',
       HINT = 'Call the procedures, as the newest version of holdfast does.';
   END IF;
-  -- Also without `make`: an attempt of the same claim may be making the row, and may not have committed yet.
+  -- Needed without `make`, too: an attempt of the same claim may be making the row, and may not have committed yet.
   PERFORM pg_advisory_xact_lock(hashtextextended('{keys} ' || encode(a_key, 'hex'), 0));
   SELECT * INTO key_row FROM {keys} WHERE key = a_key ORDER BY era DESC LIMIT 1 FOR NO KEY UPDATE;
   IF NOT FOUND AND make THEN
@@ -44,7 +44,7 @@ $holdfast$;
 -- is at the head.
 --   key_row  the key's row, which the caller has locked, with the caller's own changes
 --   moment   the server's time, read under the lock
---   asking   the id of a claim that is admitted in the answer to its own attempt, and needs no notification
+--   asking   the id of the claim whose attempt this is, or null: the answer admits that claim, so it needs no notification
 -- Gives the row, which the caller must write.
 CREATE OR REPLACE FUNCTION {admit}(key_row {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
@@ -87,7 +87,7 @@ $holdfast$;
 CREATE OR REPLACE FUNCTION {settle}(key_row {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
-  -- No claim has expired: an earlier time chose the row, and the clock was set back since.
+  -- No claim has expired: since the caller chose the row, the clock was set back.
   IF key_row.expires > moment THEN
     RETURN key_row;
   END IF;

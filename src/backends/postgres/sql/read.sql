@@ -2,7 +2,7 @@
 
 -- name: inspect
 -- Lists the claims of a range of keys, in the order of the keys and of each queue.
---   $1, $2  the keys from the first up to, but not including, the second: bytes
+--   $1, $2  where the range begins (included) and ends (excluded): bytes
 -- Gives key and label in hex, and token, units, capacity, since (ms) and remaining (ms) as text: with a pool that is `binary`, pg misreads numbers.
 SELECT encode(key, 'hex') AS key, encode(label, 'hex') AS label, token::text, units::text, capacity::text,
        (date_part('epoch', clock_timestamp() - joined) * 1000)::text AS since,
@@ -17,7 +17,7 @@ ORDER BY claims.key, claims.token
 
 -- name: valueKeys
 -- The keys that have a value or attempts.
---   $1, $2  the keys from the first up to, but not including, the second: bytes
+--   $1, $2  where the range begins (included) and ends (excluded): bytes
 -- Gives key (hex).
 SELECT DISTINCT encode(key, 'hex') AS key FROM {values}
 WHERE key >= $1::bytea AND key < $2::bytea AND greatest(counts, until) > clock_timestamp()

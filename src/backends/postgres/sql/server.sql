@@ -51,9 +51,9 @@ SELECT current_setting('server_version_num') AS version, pg_is_in_recovery()::in
        current_setting('default_transaction_isolation') AS isolation,
        (SELECT setting FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
        version() AS product,
-       -- The question also removes notifications that nobody needs any more.
+       -- This call also removes notifications that nobody needs any more.
        pg_notification_queue_usage()::text AS queue,
-       -- Our sessions are found by their name, also those of other roles; other programs only while LISTEN was their last statement.
+       -- Our sessions are found by their name, also those of other roles; sessions of other programs only if their last statement is LISTEN.
        (SELECT count(*)::text FROM pg_stat_activity WHERE datname = current_database()
           AND (application_name LIKE '% holdfast listens' OR query ILIKE 'listen %')) AS listeners,
        (SELECT count(*)::text FROM pg_stat_replication WHERE coalesce(sync_state, 'async') = 'async') AS replicas,

@@ -7,27 +7,27 @@ CREATE TABLE IF NOT EXISTS {meta} (
 );
 INSERT INTO {meta} (format) SELECT 1 WHERE NOT EXISTS (SELECT FROM {meta});
 
--- The tokens of a key without a row begin here: above all tokens that a swept row can have had. It never cycles.
+-- The tokens of a key without a row begin with this sequence: it is above all tokens of rows that were swept. It never cycles.
 CREATE SEQUENCE IF NOT EXISTS {tokens};
 
 -- One row per key in use. The lock of this row puts all steps of the key in order. A claim that is alone is in this row, so an attempt and a
--- release are one update each. When another claim joins, the first one moves to the queue.
+-- release are one update each. When another claim joins, the claim that was alone moves to the queue.
 -- A step looks for the newest era first (ORDER BY era DESC): while a snapshot is held open, no dead version of the row can be removed, and a
--- search by the key alone would pass all of these.
+-- search by the key alone would pass all dead versions.
 CREATE TABLE IF NOT EXISTS {keys} (
   key      bytea NOT NULL,
   last     bigint NOT NULL,            -- highest token given out or reserved
   taken    bigint NOT NULL DEFAULT 0,  -- the units of all holders; 0: the queue is empty
   waits    int NOT NULL DEFAULT 0,     -- how many claims are in the queue and do not hold
-  capacity int NOT NULL,               -- no more than the smallest of a holder; exact when a claim waits for it
-  expires  timestamptz NOT NULL,       -- no claim in the queue expires sooner; a claim that is alone expires then
-  id       text,                       -- of the claim that is alone, whose units and capacity are above; null: no claim is alone
-  token    bigint,                     -- of that claim, too, as the next three columns
+  capacity int NOT NULL,               -- at most the smallest capacity of all holders; exact when a claim waits for it
+  expires  timestamptz NOT NULL,       -- no claim in the queue expires sooner; a claim that is alone expires at this time
+  id       text,                       -- of the claim that is alone; its units and capacity are above; null: no claim is alone
+  token    bigint,                     -- this column and the next three are of that claim, too
   ttl      float8,
   joined   timestamptz,
   label    bytea,
   first    bigint NOT NULL DEFAULT 0,  -- no claim in the queue has a lower token
-  head     bigint NOT NULL DEFAULT 0,  -- no claim that waits has a lower token, and no hold has this or a higher one
+  head     bigint NOT NULL DEFAULT 0,  -- each hold has a lower token, and no claim that waits has one
   steps    bigint NOT NULL DEFAULT 0,  -- how often the row was written
   era      bigint NOT NULL DEFAULT 0,  -- steps / 64
   PRIMARY KEY (key, era)
@@ -51,8 +51,9 @@ CREATE TABLE IF NOT EXISTS {queue} (
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 CREATE INDEX IF NOT EXISTS {=queue_ids} ON {queue} (id);
 
--- The value and the attempts of a key that a memo has used, and hints. Not in the row of the key, so a long value costs a lock nothing. A row
--- is written under the lock of the key's row; only `forget` and the sweep remove rows without it. The newest era first, as above.
+-- The value and the attempts of a key that a memo has used, and hints. They are not in the row of the key, so a long value costs a lock
+-- nothing. Except for hints, a row is written under the lock of the key's row; only `forget` and the sweep remove rows without that lock.
+-- Steps look for the newest era first, as above.
 CREATE TABLE IF NOT EXISTS {values} (
   key      bytea NOT NULL,
   attempts int NOT NULL DEFAULT 0,     -- of claims that count: holds that began since a value was stored last

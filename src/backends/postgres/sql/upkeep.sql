@@ -15,7 +15,7 @@ BEGIN
       WHERE k.key = decode(r.key, 'hex') AND k.era >= newest.era AND k.id = r.id AND k.expires > clock_timestamp()
       RETURNING r.n::int;
 
-  -- Without the lock of a key's row: a renewal changes no order, and a step under the lock compares each expiry again.
+  -- This update needs no lock of the key's row: a renewal changes no order, and a step under the lock compares each expiry again.
   RETURN QUERY
     WITH renewed AS (
       UPDATE {queue} q SET ttl = r.ttl, expires = clock_timestamp() + r.ttl * interval '1 ms'
@@ -34,8 +34,8 @@ $holdfast$;
 
 -- Removes expired claims, keys that nobody uses, and values that are over, from 64 pages of the table of keys and as many of the table of
 -- values. The pages limit the work of one call, even if they are full of dead rows that cannot be removed yet.
---   every   a sweep begins only if the last sweep of any process was so many ms ago
---   idle    nobody must have used the key for so many ms
+--   every   the least time between two sweeps by any processes, ms
+--   idle    the time without use after which a key is removed, ms
 --   page    0 begins a sweep; else `next` of the call before
 -- Gives how many keys were removed, and the next page: null if this was the end, or if it is too early to begin.
 CREATE OR REPLACE FUNCTION {sweep}(every float8, idle float8, page bigint, OUT removed bigint, OUT next bigint)
@@ -57,11 +57,11 @@ BEGIN
     END IF;
     UPDATE {meta} SET swept = moment;
   ELSE
-    -- So no other process begins.
+    -- Keeps other processes from beginning a sweep.
     UPDATE {meta} SET swept = moment WHERE swept < moment - least(every, 1000) / 2 * interval '1 ms';
   END IF;
   next := page + 64;
-  -- Before version 14 the server reads the whole table for such a range, so there one call does all.
+  -- Before version 14 the server reads the whole table for a range of ctid, so one call does all pages.
   IF next >= pages OR current_setting('server_version_num')::int < 140000 THEN
     next := NULL;
   END IF;

@@ -3,7 +3,7 @@
 -- name: value
 -- Reads the value of a key.
 --   max_age  the largest age, ms; null: any
--- Gives no row, or one: the token of the hold that stored the value, its age and for how long it is valid (ms), and its text as x and hex.
+-- Gives no row, or one: the token of the hold that stored the value, and the value's age (ms), time left (ms), and text as x and hex.
 CREATE OR REPLACE FUNCTION {value_of}(a_key bytea, max_age float8) RETURNS TABLE (token bigint, age float8, valid float8, value text)
 LANGUAGE plpgsql {by_index} AS $holdfast$
 DECLARE
@@ -25,7 +25,7 @@ $holdfast$;
 -- One attempt of a claim that accepts a value.
 -- Gives what {attempt} gives, or the state 'value' with `token` of the hold that stored the value, and
 --   attempts           if the claim holds and counts: how many holds began since a value was stored last
---   mark               if the claim is refused: of the hold at the head of the queue, in hex, if that hold counts
+--   mark               if the claim is refused: the mark of the hold at the head of the queue, or `-` if that hold does not count; in hex
 --   age, valid, value  as {value_of} gives them
 CREATE OR REPLACE FUNCTION {ask}(
   claim {claim},
@@ -84,9 +84,9 @@ BEGIN
 END
 $holdfast$;
 
--- Stores a value under a key, which ends the attempts.
+-- Stores a value under a key, and sets the attempts to 0.
 --   ms       how long the value is valid
---   ageless  for so long the value has no age yet, ms
+--   ageless  how long after now the age of the value begins, ms
 CREATE OR REPLACE FUNCTION {keep}(a_key bytea, a_token bigint, a_text bytea, ms float8, ageless float8) RETURNS void
 LANGUAGE plpgsql {by_index} AS $holdfast$
 DECLARE
@@ -100,7 +100,7 @@ BEGIN
   IF NOT FOUND THEN
     INSERT INTO {values} (key, token, since, until, text)
       VALUES (a_key, a_token, moment + ageless * interval '1 ms', moment + ms * interval '1 ms', a_text)
-      ON CONFLICT DO NOTHING; -- two processes may store one hint at the same time: either of them may stay
+      ON CONFLICT DO NOTHING; -- two processes may store one hint at the same time: either text may stay
   END IF;
 END
 $holdfast$;

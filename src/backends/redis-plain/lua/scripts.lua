@@ -57,7 +57,7 @@ end
 return {held, clock}
 
 -- @script renew
--- KEYS: the locks. ARGV: for each the id and the ttl, ms. Gives for each 1 if that id still holds it, else 0.
+-- KEYS: the locks. ARGV: for each lock the id and the ttl, ms. Gives for each lock 1 if the id still holds it, else 0.
 -- @include owned
 local answers = {}
 for i, key in ipairs(KEYS) do

@@ -8,9 +8,9 @@ local function behind(first, tokenCount)
 end
 
 -- Gives the tokens for a new claim: the first, how many, and the last. A token is a time of the clock, µs. The claim gets the
--- latest ones, as many as it asks for, without those up to the last token given; but at least one. So if the data of a key is
+-- latest times, as many as it asks for, but only those after the last token given, and at least one. So if the data of a key is
 -- lost, its next token, which is the time, is above all earlier ones.
--- A quorum may propose the first token. It is given unchanged if it is above the last one; ahead of the clock, it is given alone.
+-- A quorum may propose the first token. A proposal above the last token is given unchanged, and alone if it is ahead of the clock.
 -- If the last token is unknown, a proposal counts only if it is less than a second behind the clock: an older one may be below a
 -- forgotten token, while servers whose clocks differ a little can still agree on one number.
 local function tokens(last, asked)
@@ -143,7 +143,7 @@ end
 
 -- @script attempt
 -- Attempts any number of claims independently: each takes a hold or, if it may queue, takes or keeps its entry in the queue. A
--- repeated attempt is a sign of life, and changes nothing else.
+-- repeated attempt is a sign of life. It may also raise the token of a hold, and it ends a wait that it no longer asks for.
 --   KEYS  per claim: lock; in a Cluster, the other keys of all locks follow (see src/backends/redis/server.ts)
 --   ARGV  per claim: what is asked (`asked` of src/backends/redis/layout.ts); ms to keep the key
 --   ->    per claim (a single one gets its reply without an array):

@@ -1,6 +1,6 @@
 -- @part queue
--- `ahead`: the last token is ahead of the clock, since a quorum proposed it, or the clock was set back. Then the ttl of the key
--- covers this time already.
+-- `ahead`: the last token is ahead of the clock, since a quorum proposed it, or the clock was set back. Then the ttl of
+-- the key already lasts until the clock has passed that token.
 local function set_free(lock, free, remember, ahead)
   local set = ahead and redis.pcall('SET', lock, free, 'KEEPTTL') or redis.pcall('SET', lock, free, 'PX', remember)
   -- A server that is short of memory refuses SET, but not DEL. After DEL the last token is unknown, and the next token is the time.
@@ -18,14 +18,14 @@ local function queue_rule()
   if rule_of_queue then return rule_of_queue end
   -- The capacity while no holder names one: above all others.
   local UNLIMITED = 2147483648
-  -- PLACE_TTL_MS of the contract, µs. A waiter that may listen at another node counts as dead if it makes no attempt for so long.
-  -- A grant that is sent to it expires by then, too, unless its process renews the hold.
+  -- PLACE_TTL_MS of the contract, µs. A waiter that may listen at another node counts as dead if it makes no attempt for this
+  -- time. A grant that is sent to it expires at the end of this time, too, unless its process renews the hold.
   local SILENCE_US = 6000000
-  -- With more holders than this, a script does not count again.
+  -- With more holders than this, a script does not count the holders again.
   local MAX_RECOUNTED = 500
   -- The most capacities that are counted separately. If there are more, the two largest are counted as one.
   local MAX_CAPACITIES = 8
-  -- The expiry of the keys moves this much further than needed, and so moves seldom.
+  -- The expiry of the keys is set this much later than needed, and so is set seldom.
   local SPARE_MS = 300000
   -- How many claims this script may still skip or admit, in all its requests: 50 take a few ms of the server. The next script
   -- continues. Until then too few claims are admitted, never too many.
@@ -83,7 +83,7 @@ local function queue_rule()
       empty = false, -- nobody holds or waits
       more = false, -- the script may do no more, and there is more to do
     }
-    -- Sets the sums (`queue` of layout.ts), and the smallest capacity, to those without a holder.
+    -- Sets the sums (`queue` of layout.ts), and the smallest capacity, to their values without a holder.
     take_none(queue)
     if value:sub($queue.kind) == $queue then
       local taken, capacities, exact, keep, exclusive = value:match($queue[taken, capacities, exact, keep, exclusive])
@@ -147,7 +147,7 @@ local function queue_rule()
     if score < 0 then
       expiry = -score
       queue.taken = queue.taken - units
-      -- If capacities are counted as one, this may not be the count that the holder raised. But each remaining holder keeps a count
+      -- If capacities are counted as one, this may not be the count that includes the holder. But each remaining holder keeps a count
       -- at a capacity that is not above its own.
       local capacities = queue.capacities
       local at = place_of(capacities, capacity)
@@ -200,8 +200,8 @@ local function queue_rule()
   -- Sends a message, and gives the number of listeners. The channel begins with a sign: `!` if its process listens at this server,
   -- `?` if it may listen elsewhere, `*` if the channel is sharded.
   local function send(channel, message)
-    -- The server counts only its own listeners, but would replicate PUBLISH. Then a process that still listens at an old primary,
-    -- now a replica, would get the grant there. But here no listener was counted, so the next claim was granted, too.
+    -- The server counts only its own listeners, but would replicate PUBLISH. So a process that still listens at an old primary, now
+    -- a replica, would get the grant, although it was not counted here and its claim was removed: the next claim is granted, too.
     redis.set_repl(redis.REPL_NONE)
     local listeners = redis.pcall(channel:sub(1, 1) == '*' and 'SPUBLISH' or 'PUBLISH', channel:sub(2), message)
     redis.set_repl(redis.REPL_ALL)

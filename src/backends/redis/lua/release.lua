@@ -1,10 +1,10 @@
 -- @script release
--- Releases claims independently, and admits and notifies the next claims. A release has no time limit.
+-- Releases claims, each on its own, and admits and notifies the next claims. A release has no time limit.
 --   KEYS  per handle: lock; in a Cluster, the other keys of all locks follow
 --   ARGV  per handle: "<id> <ms for which the key keeps its last token>"
 --   ->    per handle (a single one gets its reply without an array): 1 if the claim was there, 0 if not, "! <error>"; 2 is added if
---         claims are left that this script may not skip or admit. Then the caller should ask again; otherwise the next request for
---         the key continues
+--         this script reached its limit of work, and has left claims to skip or admit. Then the caller should ask again; otherwise
+--         the next request for the key continues the work
 -- @include lock
 -- @include queue
 -- @include release
@@ -14,7 +14,7 @@ return answer(release, 1)
 -- Releases by force the claim with this token, of any process. If the claim holds, notifies its process. Admits and notifies the
 -- next claims. Each call searches one portion of the queue.
 --   KEYS  lock; in a Cluster, its other keys follow
---   ARGV  token (16 digits); where to begin: nothing, or the last reply; ms for which the key keeps its last token
+--   ARGV  token (16 digits); where to begin: '' at first, then the last reply; ms for which the key keeps its last token
 --   ->    what `release` replies, or where the next portion begins
 -- @include lock
 -- @include queue
@@ -24,7 +24,7 @@ local value = redis.call('GET', KEYS[1])
 local kind = kind_of(value)
 if kind == $free then return 0 end
 
--- At this message the process of the claim checks its hold. A process that does not listen notices at its next renewal.
+-- At this message the process of the claim checks its hold. A process that does not listen notices the eviction at its next renewal.
 local function notify_evicted(id, channel)
   if channel ~= '-' then queue_rule().send(channel, 'evicted ' .. id) end
 end

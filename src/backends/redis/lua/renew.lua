@@ -1,7 +1,7 @@
 -- @script renew
 -- Renews holds: each expires its ttl after now. Never creates or revives a hold.
 --   KEYS  per hold: lock; in a Cluster, the other keys of all locks follow
---   ARGV  per hold: "<id> <units> <capacity> <ttl> ", with which its record begins unless its ttl was changed; "<ttl> <ms to keep
+--   ARGV  per hold: "<id> <units> <capacity> <ttl> ", the beginning of its record unless its ttl was changed; "<ttl> <ms to keep
 --         the key>"
 --   ->    per hold (a single one gets its reply without an array): 1 renewed, 0 gone, "! <error>"; 2 not renewed, since one script
 --         renews only some holds in queues: the caller has to ask again
@@ -10,8 +10,8 @@
 local now = clock()
 local time = tonumber(now)
 
--- By the text `asked`: the latest sign of life that is too old, and when the key expires. Most holds ask for the same, and making
--- these texts costs a script as much as a command. So this table keeps them.
+-- For each text `asked`: the latest sign of life that is too old, and the time when the key expires. Most holds ask for the same
+-- ttl, and to make these two texts takes a script as long as a command. So this table keeps the texts.
 local terms = {}
 local function terms_of(asked)
   local ttl, keep = asked:match('^(%d+) (%d+)$')

@@ -20,10 +20,10 @@ local function keep_value(lock, value)
 end
 
 -- @script ask
--- Attempts a claim, or releases it if a value answers it.
+-- Attempts a claim. If a value answers it, releases the claim instead.
 --   KEYS  lock; in a Cluster, its other keys and the key of the value follow
---   ARGV  what `attempt` takes; what `release` takes; the greatest age of a value, µs; the mark; for how long the attempt counts,
---         with its ttl, µs, or 0
+--   ARGV  what `attempt` takes; what `release` takes; the greatest age of a value, µs; the mark; µs for which the attempt counts,
+--         its ttl included; 0: it does not count
 --   ->    answered  "=", now, the token of the value, when its age began, when it expires, the value
 --         else      the reply of `attempt`; the number of attempts if the claim is granted and counts, else ''; the mark of the
 --                   first holder if its hold counts, else '-'
@@ -89,8 +89,8 @@ local now = clock()
 local time = tonumber(now)
 -- The most waiting claims that get a message. Each of them leaves the queue or asks, which lets the next ones ask.
 local MAX_NOTIFIED = 50
--- A value of at most so many bytes is part of the message. Copies of a longer value would delay the server, so each claim asks for
--- it.
+-- The longest value that is part of the message, bytes. Copies of a longer value would delay the server, so each claim asks for a
+-- longer value.
 local MAX_SENT_BYTES = 4096
 
 -- Gives the token of the claim if it holds, else nil.
@@ -125,7 +125,7 @@ local function store(key, asked)
   if not token then return release(key, asked) and 0 end
   local ends = time + ARGV[3]
   local since = ARGV[4] == '1' and ends or time
-  -- The write comes first: if a server that is short of memory refuses it, the hold goes on.
+  -- The write comes first: if a server that is short of memory refuses the write, the claim keeps its hold.
   keep_value(key, { attempts = 0, begun = '0', mark = '-', counts = 0, token = token, since = since, ends = ends, text = ARGV[2] })
   -- The messages come before the release: a claim that the release admits waits no longer, and would get no message.
   if kind == $queue then notify_all(key, token, since, ends) end

@@ -1,6 +1,6 @@
 -- Redisson keeps a hold as a field of the hash at the key: the owner, with a count. A read-write lock also has the field `mode`. The field of a
 -- writer ends with `:write`, and each read has a key whose ttl is its lease. Other programs have fields in the hash, too. So a script changes only
--- the field of its claim, or of the hold with the given token. Tokens and labels are ours: a hash of records beside the lock has them.
+-- the field of its claim, or of the hold with the given token. Our tokens and labels are in a hash of records beside the lock.
 
 -- @part layout
 -- Gives how a key is held: `lock`, `read` or `write`; the type of any other value; nil if there is none.
@@ -42,10 +42,10 @@ end
 
 -- @part queue
 -- A fair lock has a list of owners that wait, and a sorted set with the time at which the wait of each expires, in ms of a client's clock. Every
--- caller removes owners from the head whose time is over. The time of an owner includes the waits of all before it. So when a claim leaves the queue,
+-- caller removes the head if its time is over. The time of an owner includes the waits of all owners before it. So when a claim leaves the queue,
 -- its wait is subtracted from the times of all owners behind it.
 
--- Gives the owner at the head, and the ms for which it may still wait. Removes a head without a time, which would stay for ever.
+-- Gives the owner at the head, and the ms until its wait expires. Removes heads whose time is over or missing: one without a time would never go.
 local function headOf(queue, ends, now)
   while true do
     local head = redis.pcall('LINDEX', queue, 0)
@@ -71,7 +71,7 @@ local function leave(queue, ends, owner, entry)
 end
 
 -- Puts a claim at the end of the queue for `lasts` ms, or keeps it where it is. The key `entry` expires by the clock of the server. If this key is
--- there but the claim is not in the queue, the claim was the head, and a client whose clock is ahead removed it. So it becomes the head again.
+-- there but the claim is not in the queue, a client whose clock is ahead has removed the claim from the head. So the claim becomes the head again.
 local function join(queue, ends, owner, entry, lasts, label, now)
   if not redis.call('ZSCORE', ends, owner) then
     redis.call('LREM', queue, 0, owner)
@@ -141,8 +141,8 @@ if isRead then redis.call('SET', timeout, 1, 'PX', ttl) end
 return {token, clock}
 
 -- @script renew
--- KEYS: of each hold the lock and our records. ARGV: of each the owner, the ttl, ms, and the beginning of the keys of reads. Gives for each hold 1 if
--- its owner still has it, else 0.
+-- KEYS: for each hold the lock and our records. ARGV: for each hold the owner, the ttl, ms, and the beginning of the keys of reads. Gives for each
+-- hold 1 if its owner still has it, else 0.
 -- @include layout
 local answers = {}
 for i = 1, #KEYS / 2 do
@@ -163,7 +163,7 @@ return answers
 
 -- @script release
 -- KEYS: the lock; our records; the queue of a fair lock; its times. ARGV: the owner, or `-`; the token of the hold, or `-`; the beginning of the keys
--- of reads; the channel of a lock; that of a read-write lock; 1 in a Cluster; 1 for a fair lock. Gives 1 if the claim was there, else 0.
+-- of reads; the channel of a lock; the channel of a read-write lock; 1 in a Cluster; 1 for a fair lock. Gives 1 if the claim was there, else 0.
 -- @include layout
 -- @include queue
 local lock, records, owner, start = KEYS[1], KEYS[2], ARGV[1], ARGV[3]

@@ -24,10 +24,10 @@ export const BEAT_PART = 1 / 12;
 const ANSWER_PART = 1 / 3;
 /**
  * The longest time between two reports of a follower about its clients' signs of life. The leader asks for a report every half tick, and a
- * session lasts at least two ticks, unless `minSessionTimeout` says otherwise. So the time is a quarter, plus a twelfth for a late leader.
+ * session lasts at least two ticks, unless `minSessionTimeout` is lower. So this time is a quarter of the session timeout, plus a twelfth for a late leader.
  */
 export const REPORT_PART = 1 / 3;
-/** If less than this remains at an answer, the next report may be too late. So another connection resumes the session: the leader learns of that. */
+/** If less than this remains when an answer comes, the next report may be too late. So another connection resumes the session: the leader learns of that. */
 export const SCARCE_PART = 1 / 3;
 /** A session lasts for its timeout after the leader last heard of it. A hundredth is taken off for clocks that run at different rates. */
 export const SURE_PART = 0.99;
@@ -46,15 +46,15 @@ export class ZooKeeperConnection {
   readonly #clock: Clock;
   readonly #requests = new Requests();
   readonly #lastHeard: LastHeard;
-  /** When the last answered request was sent, of the requests in which the leader had a part. */
+  /** The sending time of the last answered request in which the leader had a part, by the clock. */
   #confirmed: number;
-  /** Whether so little time remains that the session may end before the next report counts, since this process or the server was stopped. */
+  /** Whether the session may end before the next report, since too little time remains: this process or the server was stopped for a while. */
   #scarce = false;
   #cancelBeat: Cancel;
   #trouble: Error | undefined;
   readonly #ended = Promise.withResolvers<void>();
 
-  /** @param sent when the request to open or resume the session was sent, of which the leader learns */
+  /** @param sent when the request to open or resume the session was sent: the leader learns of this request */
   constructor(socket: Socket, frames: Frames, welcome: Welcome, sent: number, lastZxid: bigint, clock: Clock) {
     this.session = welcome.id;
     this.welcome = welcome;
@@ -142,7 +142,7 @@ export class ZooKeeperConnection {
       this.end(new ConnectionLost('the session goes on over another connection, so that the leader hears of it'));
       return;
     }
-    // Not a whole beat: a request that is almost one beat old now would be almost two beats old at the next beat.
+    // The limit is half a beat. With a whole beat, a request that is almost one beat old now would be almost two beats old at the next beat.
     if (now - this.#confirmed > (this.#timeout * BEAT_PART) / 2) this.request(sync).catch(() => {});
     this.#cancelBeat = this.#clock.after(this.#timeout * BEAT_PART, this.#beat, true);
   };
@@ -165,7 +165,7 @@ export class ZooKeeperConnection {
   }
 }
 
-/** At most so many exchanges are remembered for the time between two reports. More would hardly make the result better. */
+/** The largest number of exchanges to remember for the time between two reports. More would hardly make the result better. */
 const MAX_EXCHANGES = 16;
 
 /**
@@ -173,8 +173,8 @@ const MAX_EXCHANGES = 16;
  *
  * The leader does not learn of a client by its requests, even if the leader has a part in them. It learns of the client when the session is
  * opened or resumed, and then by a report of the follower from time to time. So an exchange of request and answer alone proves nothing: the
- * follower may end before it reports. A later exchange with the leader proves an earlier one, if its request was sent so long after the
- * earlier answer that the follower has reported in between.
+ * follower may end before it reports. A later exchange with the leader proves an earlier one, if the later request was sent so long after
+ * the earlier answer that the follower has reported in between.
  * @see https://github.com/apache/zookeeper/blob/master/zookeeper-server/src/main/java/org/apache/zookeeper/server/quorum/LearnerSessionTracker.java
  */
 export class LastHeard {

@@ -60,7 +60,7 @@ const fixed = <T>(size: number, put: Put<T>, get: (this: Buffer, at: number) => 
   read: (from) => get.call(from.bytes, from.skip(size)),
 });
 
-/** A kind whose values are stored in another kind. */
+/** A kind whose values are converted, and then stored as values of another kind. */
 const as = <T, S>(stored: JuteKind<S>, write: (value: T) => S, read: (value: S) => T): JuteKind<T> => ({
   write: (to, value) => stored.write(to, write(value)),
   read: (from) => read(stored.read(from)),

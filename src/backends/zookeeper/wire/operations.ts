@@ -65,7 +65,7 @@ const viaLeader = <M, T>(
 export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
   viaLeader('create2', 15, NODE, { path, data, acl, mode: 3 }, CREATED);
 
-/** A node with exactly this name, which stays until it is removed. Not `create2`: its answer has the `Stat`, and no transaction takes it. */
+/** A node with exactly this name, which stays until it is removed. `create2`, whose answer has the `Stat`, is not allowed in a transaction. */
 export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]) =>
   viaLeader('create', 1, NODE, { path, data, acl, mode: 0 }, text);
 

@@ -44,7 +44,7 @@ export class Requests {
     if (!pending) throw new RangeError(`an answer to request ${xid}, which nobody has made`);
     const { operation, sent, watcher, resolve, reject } = pending;
     if (code === Code.sessionExpired) throw new KeeperError(code, operation.name);
-    // The watch is added before the next frame is read, since that frame may be its event.
+    // The watch is added before the next frame is read, since that frame may be the event of this watch.
     const { watches } = operation;
     const isSet = code === 0 || (code === Code.noNode && watches?.ifMissing);
     if (isSet && watcher && watches) this.watches.add(watches, watcher);
@@ -80,7 +80,7 @@ export class Watches {
   add({ kind, path }: NonNullable<Operation<unknown>['watches']>, watcher: Watcher): void {
     const name = `${kind} ${path}`;
     const others = this.#waiting.get(name) ?? [];
-    // Only at 1, 2, 4, 8… others, those that are over are removed: a look at all of them each time would cost the square of their number.
+    // Watchers that are over are removed only at a count of 1, 2, 4, 8…: to look at all watchers each time would cost the square of their number.
     const isTime = (others.length & (others.length - 1)) === 0;
     const watchers = isTime ? others.filter((other) => !other.isOver?.()) : others;
     watchers.push(watcher);

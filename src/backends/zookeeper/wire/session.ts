@@ -6,7 +6,7 @@ import { closeSession } from './operations.ts';
 
 /** The pause between rounds over unreachable servers, ms. */
 const ROUNDS = { pause: 20, bound: 1_000, jitter: 0.5 };
-/** After so many failed rounds over all servers, waiting callers get an error. The search goes on. */
+/** After this number of failed rounds over all servers, waiting callers get an error. The search goes on. */
 const MAX_ROUNDS = 4;
 /** How long closing waits for a server that does not answer, ms. */
 const MAX_CLOSE_MS = 2_000;
@@ -120,7 +120,7 @@ export class ZooKeeperSession {
     return opened;
   }
 
-  /** While no server is reached, none can say that the session is over. So the session is in doubt from when it may be over. */
+  /** While no server is reached, no server can say that the session is over. So from the time when it may be over, the session is in doubt. */
   #doubtLater({ session, sureUntil }: ZooKeeperConnection): void {
     const remaining = Math.max(0, sureUntil - this.#settings.clock.now());
     this.#cancelDoubt = this.#settings.clock.after(remaining, () => this.#owner.doubtful(session), true);
