@@ -21,7 +21,7 @@ export function* wrappersOf(modules: ModulesContainer): Iterable<Wrapper> {
 /** Whether Nest makes only one object of the class, and keeps it as long as the application runs. */
 export const isAlone = (wrapper: Wrapper): boolean => wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
 
-/** Binds each object to its application: the objects that exist, and those that Nest makes later, for a request or for one user. */
+/** Binds each object to its application: the objects that exist, and those that Nest makes later, one for each request or for each class that injects it. */
 export function bindObjects(own: Application, modules: ModulesContainer): void {
   const wrappers = [...wrappersOf(modules)];
   const ownWrapper = wrappers.find(({ token }) => token === APPLICATION)!;

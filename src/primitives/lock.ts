@@ -64,7 +64,7 @@ export interface Target<L, O> {
    * @returns undefined if `wait` is 0 and the units are taken
    */
   take(terms: Terms, options: O | undefined, watched: boolean): Promise<L | undefined>;
-  /** Runs `fn` where the lock can be re-entered. */
+  /** Runs `fn` in an async context in which calls can enter this lock again. */
   inside<T>(lease: L, fn: (lease: L) => Promise<T> | T): Promise<T>;
 }
 

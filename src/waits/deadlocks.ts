@@ -12,7 +12,7 @@ export interface Deadlock {
   readonly victim?: string;
 }
 
-/** From how many claims to search for the shortest cycle. In a larger deadlock a nearly shortest cycle is enough. */
+/** The most claims from which a search for the shortest cycle starts. In a larger deadlock a nearly shortest cycle is enough. */
 const MAX_STARTS = 32;
 
 /** The deadlocks among these claims. A claim that only waits behind a deadlock is not part of it. */

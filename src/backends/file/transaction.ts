@@ -27,8 +27,9 @@ export class FileClaims extends QueuedClaims {
   readonly #name: Uint8Array;
   readonly #newVersion: () => string;
   #version: string | undefined;
-  /** The version of the queue after the step under way, undefined before a change; and the claims written with it. */
+  /** The version that the queue gets by the step under way; undefined until something changes. */
   #next: string | undefined;
+  /** The claims that the step under way has written. */
   readonly #written = new Set<StoredClaim>();
 
   constructor(sql: Statements, name: Uint8Array, newVersion: () => string) {

@@ -85,7 +85,7 @@ export class Queues {
     return undefined;
   }
 
-  /** The keys that begin with `prefix` and have a value, or holds that stored none. */
+  /** The keys that begin with `prefix` and have a value, or that had holds which stored no value. */
   async *keys(prefix: string): AsyncIterable<string> {
     const fields = { value: { until: 1 }, attempts: { counts: 1 } };
     for await (const { _id, value, attempts, now } of this.#all(prefix, false, fields))

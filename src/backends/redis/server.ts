@@ -165,8 +165,8 @@ export class Shards extends KeyedServer implements ScriptServers {
   }
 
   /**
-   * Asks once which software the server is, and whether all names lead to one server. If the user has no right to ask, refuses nothing. Does not ask
-   * a Cluster: a node might hang, and every script names all its keys there anyway.
+   * Asks once which software the server is, and whether all names lead to one server. If the user has no right to ask, nothing is refused. A Cluster
+   * is not asked: one of its nodes might hang.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   async #refuseUnsupported(key: string): Promise<void> {

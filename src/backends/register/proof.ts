@@ -16,8 +16,9 @@ const RACED = 'of compare and set, with races';
 /**
  * Tests whether the store keeps the conditions of writes. Some stores ignore them, others check them some time before the write. The test
  * sends three writes of one object at once: two replace the same version, so one must fail; the third requires that there is no object, so it
- * must fail. The test takes four requests, two more the first time. A store with imitations must also pass races once. Then the object says so.
- * @param always whether to run the races although the object says that they were run
+ * must fail. The test takes four requests, two more the first time. A store that other products imitate must also pass
+ * races once: many writes of new objects at once. Then the test's object records that.
+ * @param always whether to run the races although the object records that they were run
  */
 export async function proof(calls: Calls, always = false): Promise<Finding | undefined> {
   const where = await wrong(calls, always);

@@ -15,7 +15,7 @@ interface Seen {
   readonly since: number;
 }
 
-/** The sign includes the token: a claim that expired and joined again has another token, so its time begins again. */
+/** The sign of life includes the token. A claim that expired and joined again has another token, so its time without a new sign begins again. */
 const signOf = ({ token, beat }: Beating): string => `${token} ${beat}`;
 
 /** The number of keys whose signs of life are remembered. It is large: only a process that remembers a dead hold can see that the hold is dead. */

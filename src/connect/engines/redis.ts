@@ -90,8 +90,8 @@ export const redisUrl: EngineUrl = {
 };
 
 /**
- * A Redis whose locks other programs take, too. `prefix` is the text before each name; by default there is none.
- * @param name the part of the schemes that is added to those of Redis: `redis+plain` uses the client of `redis`
+ * A Redis whose locks other programs take, too. The parameter `prefix` of the address is the text before each name; default: none.
+ * @param name what follows `redis+` in the schemes: `plain` in `redis+plain`, which uses the client of `redis`
  * @param load makes the engine from the parameters of the address
  */
 const sharedRedis = (

@@ -26,7 +26,7 @@ export class Conversion {
     return moment + time - now;
   }
 
-  /** The time of a moment by this thread's clock, without the suspensions noticed after that moment; 1 ms early because of the rounding. */
+  /** Converts a moment of the shared clock to this thread's clock, less the suspensions noticed since. 1 ms early, because of the rounding. */
   timeOf(then: Moment): number {
     const { moment, now } = this.look();
     const since = this.#suspensions.filter(({ from }) => from > then);

@@ -12,7 +12,7 @@ export const SLOTS = 1_024;
 const ID_BYTES = 32;
 const KEY_BYTES = 512;
 
-/** The numbers that the threads share for each hold. The main thread writes the columns up to `length`, the worker the others. */
+/** The numbers that the threads share for each hold. The main thread writes the columns from `generation` to `length`, the worker the others. */
 const COLUMNS = [
   'generation',
   'sent',

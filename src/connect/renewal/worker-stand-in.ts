@@ -124,8 +124,8 @@ export class WorkerStandIn implements StandIn {
 }
 
 function threadOf(workerData: Task): Worker {
-  // With the flag `--input-type` (a program given as text), Node refuses to run a file, so the thread gets no flags. Otherwise `execArgv` is left out,
-  // and the thread inherits the flags that are for threads: in a given `execArgv`, Node refuses flags of V8 and of the process.
+  // With the flag `--input-type` (a program given as text), Node refuses to run a file, so the thread gets no flags. Otherwise the thread
+  // inherits the flags that are for threads. They cannot be given as `execArgv`: Node refuses flags of V8 and of the process there.
   const isText = process.execArgv.some((arg) => arg.startsWith('--input-type'));
   const execArgv = isText ? [] : undefined;
   try {

@@ -55,7 +55,7 @@ export function admitted(queue: Iterable<Demand>): number {
   return count;
 }
 
-/** While the Map has at most this many entries, those without claims stay in it: to add and delete an entry again and again would cost more. */
+/** A `Tally` keeps up to this many capacities, also those that no claim has any more: to add and delete one again and again would cost more. */
 const MAX_UNUSED_CAPACITIES = 4;
 
 /** Counts the units of the admitted claims, so that a step of the rule costs the same in a long queue as in a short one. */

@@ -178,7 +178,7 @@ export class HoldTiming implements Schedule {
     this.#doubt = Math.min(this.#doubt, ttl);
   }
 
-  /** Whether surely no unanswered request will still set the lease. After a hand-over such a request would set the lease of the next caller. */
+  /** Whether no unanswered request can change the lease any more. After a hand-over such a request would change the lease of the next caller. */
   get certain(): boolean {
     return this.#doubt === Number.POSITIVE_INFINITY && !this.cover?.asking;
   }

@@ -12,7 +12,7 @@ import { type HoldTiming, restOfLease, type StandIn } from './hold-timing.ts';
 const MAX_BATCH = 500;
 
 /**
- * One timer for all holds of an engine, and one call for many renewals. The watchdog only notifies. The clock decides whether a hold is good, since
+ * Renews the holds of an engine, with one timer for all and one call for many. It does not decide whether a hold is still good. The clock does, since
  * Node may run this timer late after a stall.
  */
 export class Watchdog {

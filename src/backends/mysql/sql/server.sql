@@ -8,7 +8,7 @@
 IF(@@autocommit, COALESCE(/*M! @@in_transaction, */ NULL), 2)
 
 -- name: earliest
--- The server's time when this expression is evaluated, or earlier: a claim that expires before the result has expired. µs since 1970.
+-- The server's time when this expression is evaluated, or an earlier one. So a claim has surely expired if it expires before that. µs since 1970.
 --
 -- UTC_TIMESTAMP is when the statement began, even after a wait for a row lock. In the time zone of the session, NOW is when the statement
 -- began, and SYSDATE the time now. So the result is UTC_TIMESTAMP plus the difference of SYSDATE and NOW.

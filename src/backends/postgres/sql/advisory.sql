@@ -35,8 +35,8 @@ SELECT pg_backend_pid()::text AS pid, version() AS product, (current_setting('tr
 
 -- name: advisoryKept
 -- Finds out whether this is still the session of `advisoryLook`: a transaction pooler may change the session between two statements.
---   $1  the same number
--- Gives the process of the session, and whether the lock was there. The lock is freed.
+--   $1  the number that `advisoryLook` locked
+-- Gives the process of the session, and whether the session still had that lock. Frees the lock.
 SELECT pg_backend_pid()::text AS pid, ((SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
          AND classid = (($1::bigint >> 32) & 4294967295)::oid AND objid = ($1::bigint & 4294967295)::oid) = 1
        AND pg_advisory_unlock($1::bigint))::int AS kept
