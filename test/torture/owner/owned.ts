@@ -31,6 +31,8 @@ const MINORITY = 'survives the loss of a minority';
 const FORGETS = 'best effort: a fail-over may forget a grant';
 const ZOOKEEPER = '?sessionTimeout=4s';
 
+/** Where two may hold, the resource may refuse the one with the lower token. */
+const TWO_HOLD: readonly Violation['broken'][] = ['exclusion', 'register'];
 const AT_REST: readonly HurtKind[] = ['stopped', 'killed, back with its data'];
 const ON_DISK: readonly HurtKind[] = [...AT_REST, 'its disk slow'];
 const OF_SEVERAL: readonly HurtKind[] = [...AT_REST, 'a majority stopped'];
@@ -162,21 +164,21 @@ const REDIS: readonly Owned[] = [
     name: 'redis without persistence',
     promise: 'loses its data: two may hold, tokens grow',
     hurts: ['killed, back without data'],
-    mayBreak: ['exclusion'],
+    mayBreak: TWO_HOLD,
     start: () => single(startRedis()),
   },
   {
     name: 'redis-sentinel',
     promise: FORGETS,
     hurts: ['its primary killed'],
-    mayBreak: ['exclusion'],
+    mayBreak: TWO_HOLD,
     start: () => startRedisSentinel(),
   },
   {
     name: 'redis-cluster',
     promise: FORGETS,
     hurts: ['its primary killed'],
-    mayBreak: ['exclusion'],
+    mayBreak: TWO_HOLD,
     start: cluster,
   },
 ];
