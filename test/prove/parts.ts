@@ -85,11 +85,11 @@ export const parts = (round: number): readonly Part[] => [
     }),
   ),
   ...OWNED.map(
-    ({ name }): Part => ({
+    ({ name, hurts }): Part => ({
       name: `owner ${name}`,
       share: 0.2 / OWNED.length,
       // Each kind of hurt once, with peace around it.
-      least: 50,
+      least: 20 + 12 * hurts.length,
       args: (seconds) => ['test/torture/owner/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
