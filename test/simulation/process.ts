@@ -33,6 +33,7 @@ export class Process {
       epoch: now,
       resync: now,
       after: (ms, fn) => {
+        if (this.crashed) return () => {}; // what was under way at the crash begins nothing more
         const armed = new AsyncResource('timer'); // as Node has it: it fires in the context of who armed it
         const timer = { fn: () => armed.runInAsyncScope(fn) };
         this.#timers.add(timer);
@@ -42,7 +43,7 @@ export class Process {
           cancel();
         };
       },
-      turn: (fn) => void world.in(0, fn),
+      turn: (fn) => void world.in(0, () => void (this.crashed || fn())),
       random,
       id: () => Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join(''),
     };

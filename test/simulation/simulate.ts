@@ -75,9 +75,9 @@ export async function simulate(
     recorder.see();
     if (nodes > 1 && recorder.anybodyBelieves) recorder.lookAt(await servers.lists());
   };
-  let working = sides.length;
-  for (const { work } of sides) void work.then(() => working--);
-  const done = (): boolean => working === sides.filter(({ process }) => process.crashed).length;
+  const working = new Set(sides);
+  for (const side of sides) void side.work.then(() => working.delete(side));
+  const done = (): boolean => [...working].every(({ process }) => process.crashed);
   await world.run(TROUBLE, see);
   network.heal();
   await world.run(TROUBLE + HEALED, see, done);

@@ -6,6 +6,8 @@ import { type LockLibrary, Report, send } from './observer.ts';
 
 /** The number of callers in one process. They share its local queue and hand over to each other. */
 const ACTORS = 4;
+/** How long a process waits for its first lock. */
+const MAX_FIRST_WAIT_MS = 20_000;
 /** A key is slow if at least this part of its holds is long. */
 const SLOW_PART = 0.2;
 /** How long the loop of a starved process is blocked between two short breaks. */
@@ -55,7 +57,10 @@ async function begin(task: Task, report: Report, open: (task: Task) => Promise<L
   const { testLocks, ttl, seed, name, by, busy } = task;
   const locks = await open(task);
   // The first lock may cost more than the others: a store is proved before it, and connections are made.
-  await (await locks.mutex(`${testLocks[0]!.key}-first-${by}`).tryAcquire({ ttl, renew: false }))?.release();
+  const first = await locks
+    .mutex(`${testLocks[0]!.key}-first-${by}`)
+    .acquire({ ttl, renew: false, wait: MAX_FIRST_WAIT_MS });
+  await first.release();
   const context: ActorContext = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
   const ended = new AbortController();
   watchTimers(report);

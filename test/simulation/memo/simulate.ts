@@ -66,9 +66,9 @@ export async function simulateMemo(seed: number, create: typeof createLocks): Pr
     sides.push({ process, client, locks, crashed: () => {}, work: Promise.all(callers) });
   }
   if (!scene.calm) trouble(world, choice, network, recorder, sides);
-  let working = sides.length;
-  for (const { work } of sides) void work.then(() => working--);
-  const done = (): boolean => working === sides.filter(({ process }) => process.crashed).length;
+  const working = new Set(sides);
+  for (const side of sides) void side.work.then(() => working.delete(side));
+  const done = (): boolean => [...working].every(({ process }) => process.crashed);
   await world.run(TROUBLE, recorder.see);
   network.heal();
   await world.run(TROUBLE + HEALED, recorder.see, done);

@@ -86,9 +86,9 @@ export async function simulateRegister(
     visits(new Process(`lane ${lane}`, world, 1, randomFrom(lane))),
   );
 
-  let working = residents.length + LANES;
-  for (const work of [...residents.map(({ work }) => work), ...lanes]) void work.then(() => working--);
-  const done = (): boolean => working === residents.filter(({ process }) => process.crashed).length;
+  const working = new Set([...residents, ...lanes.map((work) => ({ work, process: { crashed: false } }))]);
+  for (const each of working) void each.work.then(() => working.delete(each));
+  const done = (): boolean => [...working].every(({ process }) => process.crashed);
   await world.run(TROUBLE, recorder.see);
   network.heal();
   await world.run(TROUBLE + HEALED, recorder.see, done);
