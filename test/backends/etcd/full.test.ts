@@ -40,14 +40,15 @@ describeOn('etcd', 'a database that is full', () => {
     const locks = createLocks(etcd({ endpoints: endpoint(server) }));
     const lost: unknown[] = [];
     const take = async (key: string) => {
-      const lease = await locks.mutex(key).acquire({ ttl: '3s' });
+      // Longer than a busy disk lets the server wait.
+      const lease = await locks.mutex(key).acquire({ ttl: '6s' });
       lease.signal.addEventListener('abort', () => lost.push(lease.signal.reason));
       return lease;
     };
     const waited = await take('waited for');
     const extended = await take('extended');
     await fill(server);
-    const [refused] = await Promise.allSettled([extended.extend('1m'), sleep(4_500)]);
+    const [refused] = await Promise.allSettled([extended.extend('1m'), sleep(9_000)]);
     expect(lost).toEqual([]);
     expect([waited.held, extended.held], 'held after one and a half leases').toEqual([true, true]);
     expect(refused, 'a lease longer than the server can make').toMatchObject({
