@@ -4,7 +4,7 @@ import { prepare } from '../../src/backends/file/statements.ts';
 import { type FileClaims, FileTransaction } from '../../src/backends/file/transaction.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { StoredNames } from '../../src/backends/shared/names.ts';
-import { hintsBy } from '../../src/backends/shared/queue.ts';
+import { type EngineQueue, hintsBy, valuesBy } from '../../src/backends/shared/queue.ts';
 import type { Backend, Grant } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import type { Plot } from './plots.ts';
@@ -50,12 +50,18 @@ export function fileServer(clock: Clock): Backend {
     return result;
   }
 
+  const ask = <T>(key: string, act: (queue: EngineQueue) => T): Promise<T> =>
+    transact((turn) => turn.step(key, act, true));
+  async function* eachOf(keys: Promise<readonly string[]>): AsyncIterable<string> {
+    yield* await keys;
+  }
+
   return {
     name: 'file, explored',
     traits: memory({ clock }).traits,
     attempt: (claim) => transact((turn, now) => turn.attempt(claim, now)),
     renew: (claims) => transact((turn) => claims.map((claim) => turn.step(claim.key, (queue) => queue.renew(claim)))),
-    release: (handle, next) => transact((turn, now) => turn.release(handle, next, now)),
+    release: (handle, next, value) => transact((turn, now) => turn.release(handle, next, now, value)),
     watch: ({ id }, wake) => {
       waiting.set(id, wake);
       return {
@@ -71,7 +77,8 @@ export function fileServer(clock: Clock): Backend {
     evict: async (key, token) =>
       (await transact((turn) => turn.step(key, (queue) => queue.evict((claim) => claim.token === token)))) !==
       undefined,
-    hints: hintsBy(async (key, act) => transact((turn) => turn.step(key, act, true))),
+    hints: hintsBy(ask),
+    values: valuesBy(ask, (prefix) => eachOf(transact((turn) => turn.keysWithValues(prefix)))),
     async close() {
       db.close();
     },
