@@ -119,7 +119,7 @@ export class Leader {
   }
 
   /**
-   * Yields who leads, now and after each change, whether or not this object is a candidate. While you wait for a value, the engine is asked at least
+   * Yields the leader, now and after each change, whether or not this object is a candidate. While you wait for a value, the engine is asked at least
    * as often as `every` says, and after changes that the engine reports. If the engine does not answer for a while, the observation goes on.
    * @throws LockError `LOCK_UNSUPPORTED`, at once, if the engine cannot list; `LOCK_INVALID`
    * @example

@@ -32,7 +32,7 @@ export async function evict(context: QuorumContext, key: string, token: bigint):
 }
 
 /**
- * Watches the votes of a hold. Calls `wake` when so many nodes have reported a change that the rest is no majority. An eviction does not
+ * Watches the votes of a hold. Calls `wake` when the nodes that have reported no change are no majority. An eviction does not
  * reach all nodes at once. If the first report called `wake`, the renewal would still find a majority, and would take the lost vote again.
  */
 export async function watchHold(

@@ -15,9 +15,9 @@ interface Step extends PromiseWithResolvers<unknown> {
 
 /** How long a known queue is used, ms. After that, its document may have been removed, and in some stores a new one may have the same version. */
 const REMEMBERED_MS = 60_000;
-/** After so many refused writes in a row, steps that can wait are put off. */
+/** After this many refused writes in a row, steps that can wait are put off. */
 const MAX_REFUSED_WRITES = 2;
-/** After the time of so many requests, others have probably changed a queue of several claims. */
+/** After the time of this many requests, others have probably changed a queue of several claims. */
 const KNOWN_REQUESTS = 4;
 /** A store that has refused so often to make a missing document will refuse again. */
 const MAX_REFUSED_OVER_NOTHING = 8;
@@ -185,9 +185,9 @@ export class KeyDocument {
   }
 }
 
-/** After so many writes in a row, each on the version of its own last write, a process leaves room for others. */
+/** After this many writes in a row, each on the version of its own last write, a process leaves room for others. */
 const MAX_WRITES_IN_A_ROW = 8;
-/** The pause is so many times as long as the last write, so that another process can begin, read and write. */
+/** The pause is this many times as long as the last write, so that another process can begin, read and write. */
 const ROOM_FACTOR = 3;
 
 /**

@@ -9,11 +9,11 @@ import { type Sight, type Sightings, StoreTime } from './sightings.ts';
 const MAX_LIFE_MS = 120_000;
 /** The largest part of a life that is cut off at random, so that claims that came together give their signs of life at different times. */
 const SPREAD_PART = 0.4;
-/** A claim with at most so many turns before it is near: its place lives as long, and the claim asks as often, as on other engines. */
+/** A claim with at most this many turns before it is near: its place lives as long, and the claim asks as often, as on other engines. */
 export const NEAR_TURNS = 4;
-/** Each further turn lengthens the life of a place by the time of so many writes, so that signs of life stay a small part of all writes. */
+/** Each further turn lengthens the life of a place by the time of this many writes, so that signs of life stay a small part of all writes. */
 const WRITES_PER_TURN = 200;
-/** A turn takes at least so many requests: the hold is released, then others notice. */
+/** A turn takes at least this many requests: the hold is released, then others notice. */
 const REQUESTS_PER_TURN = 3;
 /** The part of a usual life that must remain, so that a sign of life can be attempted twice more. */
 const RETRIES_PART = 0.75;

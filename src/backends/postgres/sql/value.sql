@@ -86,7 +86,7 @@ $holdfast$;
 
 -- Stores a value under a key, and sets the attempts to 0.
 --   ms       how long the value is valid
---   ageless  for so long from now on the value has the age 0, ms
+--   ageless  the time from now on in which the value has the age 0, ms
 CREATE OR REPLACE FUNCTION {keep}(a_key bytea, a_token bigint, a_text bytea, ms float8, ageless float8) RETURNS void
 LANGUAGE plpgsql {by_index} AS $holdfast$
 DECLARE
