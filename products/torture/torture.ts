@@ -5,7 +5,7 @@ import type { Event, FaultKind, Network, TestLock } from './events.ts';
 import { Crew } from './referee/crew.ts';
 import { delay, FaultInjector } from './referee/fault-injector.ts';
 import { RunRecord } from './referee/run-record.ts';
-import { clearKeys, entriesOf, watchEngine, watchMachine } from './referee/watcher.ts';
+import { clearKeys, firstEntry, watchEngine, watchMachine } from './referee/watcher.ts';
 import { type Fault, schedule } from './schedule.ts';
 import { countFaults, type EndReason, missingEvidence, type Verdict } from './verdict.ts';
 
@@ -146,7 +146,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
 }
 
 async function refuseOthers(locks: Locks, engine: string): Promise<void> {
-  const [other] = await entriesOf(locks);
+  const other = await firstEntry(locks);
   if (!other) return;
   const { key, label, held } = other;
   throw new LockError(

@@ -70,14 +70,17 @@ export async function watchMachine(record: RunRecord, signal: AbortSignal): Prom
 }
 
 /** All claims with this prefix; none if the engine cannot list. */
-export async function entriesOf(locks: Locks, prefix = ''): Promise<QueueEntry[]> {
-  const entries: QueueEntry[] = [];
+async function* entriesOf(locks: Locks, prefix = ''): AsyncIterable<QueueEntry> {
   try {
-    for await (const entry of locks.inspect(prefix)) entries.push(entry);
+    yield* locks.inspect(prefix);
   } catch (error) {
     if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
   }
-  return entries;
+}
+
+export async function firstEntry(locks: Locks): Promise<QueueEntry | undefined> {
+  for await (const entry of entriesOf(locks)) return entry;
+  return undefined;
 }
 
 /**
@@ -87,11 +90,16 @@ export async function entriesOf(locks: Locks, prefix = ''): Promise<QueueEntry[]
 export async function clearKeys(locks: Locks, prefix: string, ttl: number): Promise<QueueEntry[]> {
   const until = performance.now() + Math.max(ttl * 1.5, PLACE_TTL_MS) + MORE_MS;
   // Each look is at all keys: in a store without a clock, a claim expires as long after the first look at it as its lease lasts.
-  const first = await entriesOf(locks, prefix);
+  const look = async (): Promise<QueueEntry[]> => {
+    const entries: QueueEntry[] = [];
+    for await (const entry of entriesOf(locks, prefix)) entries.push(entry);
+    return entries;
+  };
+  const first = await look();
   let left = first;
   while (left.length > 0 && performance.now() < until) {
     await sleep(LOOK_INTERVAL_MS);
-    left = await entriesOf(locks, prefix);
+    left = await look();
   }
   for (const key of new Set(left.map((entry) => entry.key)))
     await locks.forceRelease(key, { reason: 'left behind by holdfast torture' });
