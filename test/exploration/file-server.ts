@@ -52,9 +52,6 @@ export function fileServer(clock: Clock): Backend {
 
   const ask = <T>(key: string, act: (queue: EngineQueue) => T): Promise<T> =>
     transact((turn) => turn.step(key, act, true));
-  async function* eachOf(keys: Promise<readonly string[]>): AsyncIterable<string> {
-    yield* await keys;
-  }
 
   return {
     name: 'file, explored',
@@ -78,7 +75,9 @@ export function fileServer(clock: Clock): Backend {
       (await transact((turn) => turn.step(key, (queue) => queue.evict((claim) => claim.token === token)))) !==
       undefined,
     hints: hintsBy(ask),
-    values: valuesBy(ask, (prefix) => eachOf(transact((turn) => turn.keysWithValues(prefix)))),
+    values: valuesBy(ask, async function* (prefix) {
+      yield* await transact((turn) => turn.keysWithValues(prefix));
+    }),
     async close() {
       db.close();
     },

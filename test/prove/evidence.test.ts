@@ -86,6 +86,27 @@ test('a round of another checkout is added to what the page says, if both ran on
   expect(rowOf('evidence.md', '| [Torture]')).toContain('7 locks taken, 2 faults that hit; 1 minutes | nothing |');
 });
 
+test('what the page has is not added again, and a proof of one round keeps all that this checkout ran', () => {
+  const histories = { ...result('simulation', 0, { nodes: 1, from: 1, histories: 1_000, broken: [] }), onPage: true };
+  const schedules = (server: string) =>
+    result(`exploration of ${server}`, 0, {
+      plot: 'a',
+      server,
+      how: 'drawn',
+      faults: 1,
+      schedules: 5,
+      exhausted: false,
+    });
+  const files = evidence([
+    ['simulation', [histories]],
+    ['exploration of memory', [{ ...schedules('memory'), onPage: true }]],
+    ['exploration of file', [schedules('file')]],
+  ]);
+  expect(files.has('evidence/histories.md')).toBe(false);
+  expect(files.get('evidence/orders.md')).toContain('| a | memory | 5 |');
+  expect(files.get('evidence.md')).toContain('| 10 schedules; 2 minutes |');
+});
+
 test('the row of a proof that was not run here stays as it was, and so does its file', () => {
   const first = written([['suite', [result('suite', 0)]]]).page;
   const files = evidence(

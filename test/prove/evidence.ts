@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { rate } from '../mutation/table.ts';
 import type { Result } from './result.ts';
-import { addedRows, cellsOf, longer, rowOf as row, sourcesIn, spanned, added as sumOf } from './sums.ts';
+import { added, addedCounts, addedRows, cellsOf, longer, row, sourcesIn, spanned, words } from './sums.ts';
 
 type Results = readonly (readonly [part: string, rounds: readonly Result[]])[];
 interface Count {
@@ -18,32 +18,26 @@ const BY = {
   ...{ proof: now, where: now, engine: now, server: now, servers: now, topology: now, 'looked at': now },
   ...{ 'longest wait': longer, 'seeds from': (before: string, cell: string) => `${before}; ${cell}`, [OF]: spanned },
 };
-/**
- * The rows of this round, and those of the file that were not run again. Where the file has a row of the same sources, both are added: the
- * file is all that one checkout hands to the next.
- */
+const sourcesOf = (line: string): string => sourcesIn(cellsOf(line).at(-1)!);
+/** A row of this round, and what an earlier one says, if both ran on the same sources. */
+const plus = (head: readonly string[], earlier: string | undefined, line: string): string =>
+  earlier && sourcesOf(earlier) === sourcesOf(line) ? addedRows(head, earlier, line, BY) : line;
+/** The rows of this round, each with what the file has of it, and the rows of the file that were not run again. */
 function kept(head: readonly string[], rows: readonly string[], before: string): string {
   const first = (line: string): string => line.split(' | ')[0]!;
   const heads = [row(...head), row(...head.map(() => '---'))].map(first);
   const old = new Map(
     before
       .split('\n')
-      .flatMap((line) => (line.startsWith('| ') && !heads.includes(first(line)) ? [[first(line), line]] : [])),
+      .filter((line) => line.startsWith('| ') && !heads.includes(first(line)))
+      .map((line) => [first(line), line]),
   );
-  const sources = (line: string): string => sourcesIn(cellsOf(line).at(-1)!);
-  const all = rows.map((line) => {
-    const earlier = old.get(first(line));
-    old.delete(first(line));
-    return earlier && sources(earlier) === sources(line) ? addedRows(head, earlier, line, BY) : line;
-  });
-  return table(head, [...all, ...old.values()]);
+  const ran = new Set(rows.map(first));
+  const others = [...old].flatMap(([name, line]) => (ran.has(name) ? [] : [line]));
+  return table(head, [...rows.map((line) => plus(head, old.get(first(line)), line)), ...others]);
 }
 const number = (count: number): string => count.toLocaleString('en-US');
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
-const words = (counts: Record<string, number>): string =>
-  Object.entries(counts)
-    .map(([kind, count]) => `${kind} ${count}`)
-    .join(', ') || '-';
 const effective = (faults: Record<string, Count>): number =>
   Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
 
@@ -61,12 +55,6 @@ const grouped = (lines: readonly Line[], by: (line: Line) => string): readonly (
 const sum = (lines: readonly Line[], of: (line: Line) => number | undefined): number =>
   lines.reduce((total: number, line) => total + (of(line) ?? 0), 0);
 const most = (lines: readonly Line[], of: (line: Line) => number): number => Math.max(...lines.map(of));
-/** Counts by kind, of all together. */
-function added(counts: readonly Record<string, number>[]): Record<string, number> {
-  const all: Record<string, number> = {};
-  for (const each of counts) for (const [kind, count] of Object.entries(each)) all[kind] = (all[kind] ?? 0) + count;
-  return all;
-}
 /** When results came, and on which sources. */
 function originOf(results: readonly Pick<Result, 'date' | 'sources'>[]): string {
   const dates = results.map(({ date }) => date.slice(0, 10)).toSorted();
@@ -74,11 +62,11 @@ function originOf(results: readonly Pick<Result, 'date' | 'sources'>[]): string 
   return `${days}, ${[...new Set(results.map(({ sources }) => sources))].join(', ')}`;
 }
 
-const outcomes = (lines: readonly Line[]): string => words(added(lines.map(({ outcome }) => ({ [outcome]: 1 }))));
+const outcomes = (lines: readonly Line[]): string => words(addedCounts(lines.map(({ outcome }) => ({ [outcome]: 1 }))));
 
 /** The faults that hit something, by kind. */
 const hits = (lines: readonly Line[]): Record<string, number> =>
-  added(
+  addedCounts(
     lines.map(({ faults }) =>
       Object.fromEntries(
         Object.entries(faults as Record<string, Count>).flatMap(([kind, of]) =>
@@ -107,7 +95,7 @@ function tortured(results: readonly Result[], before: string): string {
   const [, earlier = '-'] = new RegExp(`^Faults that hit, on ${sources}: (.*)\\.$`, 'm').exec(before) ?? [];
   return [
     kept([...head, 'late writes refused', 'longest wait', 'verdicts', OF], rows, before),
-    ...[`Faults that hit, on ${sources}: ${sumOf(earlier, words(hits(lines)))}.`, ...nothing],
+    ...[`Faults that hit, on ${sources}: ${added(earlier, words(hits(lines)))}.`, ...nothing],
   ].join('\n\n');
 }
 
@@ -127,9 +115,9 @@ const owned = (results: readonly Result[], before: string): string =>
     grouped(dated(results), ({ name }) => name).map((rounds) =>
       row(
         ...[rounds[0].name, rounds[0].promise, seconds(sum(rounds, ({ ran }) => ran))],
-        ...[number(sum(rounds, ({ totals }) => totals.holds)), words(added(rounds.map(({ counts }) => counts)))],
+        ...[number(sum(rounds, ({ totals }) => totals.holds)), words(addedCounts(rounds.map(({ counts }) => counts)))],
         sum(rounds, ({ faults }) => effective(faults)),
-        ...[words(added(rounds.map(({ broken }) => broken))), outcomes(rounds), originOf(rounds)],
+        ...[words(addedCounts(rounds.map(({ broken }) => broken))), outcomes(rounds), originOf(rounds)],
       ),
     ),
     before,
@@ -144,7 +132,7 @@ const hosted = (results: readonly Result[], before: string): string =>
     ).map((rounds) =>
       row(
         ...[rounds[0].topology, seconds(sum(rounds, ({ ran }) => ran)), number(sum(rounds, (l) => l.totals.holds))],
-        ...[words(hits(rounds)), words(added(rounds.map(({ broken }) => broken)))],
+        ...[words(hits(rounds)), words(addedCounts(rounds.map(({ broken }) => broken)))],
         ...[[...new Set(rounds.map(({ porcupine }) => porcupine))].join(', '), outcomes(rounds), originOf(rounds)],
       ),
     ),
@@ -379,19 +367,19 @@ const rowIn = (page: string, title: string): string | undefined =>
 
 /**
  * The pages, by their paths in docs: one screen of rows, and a file for each proof that has results. Pure.
- * @param results that no page has yet
+ * @param results all of this checkout: what the page has is not added again
  * @param before gives each page as it is: the row of what was not run again stays, and what ran on the same sources is added to it
  */
 export function evidence(results: Results, before: (path: string) => string = () => ''): ReadonlyMap<string, string> {
   const done = results.flatMap(([, rounds]) => rounds);
   const missing = results.filter(([, rounds]) => rounds.length === 0).map(([part]) => part);
   const failed = done
-    .filter(({ code, part, interrupted }) => code !== 0 && !interrupted && part !== 'peers')
+    .filter(({ code, part, interrupted, onPage }) => code !== 0 && !interrupted && !onPage && part !== 'peers')
     .map(({ part }) => part);
   const machine = `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}`;
   const files = new Map<string, string>();
   const rows = PROOFS.map(({ title, file, begins, how, where, last, sums, write }) => {
-    const own = done.filter(({ part }) => part.startsWith(begins));
+    const own = done.filter(({ part, onPage }) => part.startsWith(begins) && (last || !onPage));
     if (own.length === 0)
       return rowIn(before('evidence.md'), title) ?? row(`[${title}](evidence/${file}.md)`, where, 'not run', '-', '-');
     const from = `By ${how}: ${originOf(own)}, ${machine}.`;
@@ -403,8 +391,7 @@ export function evidence(results: Results, before: (path: string) => string = ()
     const [much, broke] = sums(own);
     const line = row(`[${title}](evidence/${file}.md)`, where, `${much}; ${minutes} minutes`, broke, originOf(own));
     const earlier = rowIn(before('evidence.md'), title);
-    const adds = !last && earlier && sourcesIn(cellsOf(earlier).at(-1)!) === sourcesIn(cellsOf(line).at(-1)!);
-    return adds ? addedRows(HEAD, earlier, line, BY) : line;
+    return last ? line : plus(HEAD, earlier, line);
   });
   const page = [
     '# Evidence',

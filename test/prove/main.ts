@@ -52,8 +52,8 @@ const prints = join(root, '.tmp', 'prove');
 for (const each of [folder, prints]) mkdirSync(each, { recursive: true });
 const total = durationOf(values.for);
 
-/** Hours since 2026: another checkout has other seeds, though it does not know those of this one. */
-const HOUR = Math.floor((Date.now() - Date.UTC(2026, 0)) / 3_600_000);
+/** Minutes since 2026: another checkout has other seeds, though it does not know those of this one. */
+const MINUTE = Math.floor((Date.now() - Date.UTC(2026, 0)) / 60_000);
 const nameOf = (part: string): string => part.replaceAll(/\W+/g, '-');
 const fileOf = (part: string): string => join(folder, `${nameOf(part)}.json`);
 const known = (part: string): readonly Result[] =>
@@ -99,20 +99,25 @@ for (const name of wanted) {
     console.log(`${name}: done before, in round ${round}`);
     continue;
   }
-  const { share, least = 5, args } = parts(HOUR + rest.seeds).find((part) => part.name === name)!;
+  const { share, least = 5, args } = parts(MINUTE + rest.seeds).find((part) => part.name === name)!;
   const keep = (so: Result): void => save(name, [...before, essence(so)]);
   const result = await run(name, args(Math.max(least, Math.round(total * share - rest.spent))), keep);
   keep(result);
   console.log(`${name}: ${result.code === 0 ? 'right' : `ended with ${result.code}`}, ${result.seconds} s`);
   if (result.code !== 0 && name !== 'peers') process.exitCode = 1;
 }
-const untold = names.map((name) => [name, known(name).filter(({ told }) => !told)] as const);
+const results = names.map((name) => [name, known(name)] as const);
 const docs = join(root, 'docs');
-const before = (path: string): string => (existsSync(join(docs, path)) ? readFileSync(join(docs, path), 'utf8') : '');
-for (const [path, text] of evidence(untold, before)) writeFileSync(join(docs, path), text);
-for (const name of names)
-  if (existsSync(fileOf(name)))
+/** What a page says of these sources: in a row, or of all its rows. */
+const ofSources = new RegExp(` ${sources}(?: \\||: )`);
+const before = (path: string): string => {
+  const text = existsSync(join(docs, path)) ? readFileSync(join(docs, path), 'utf8') : '';
+  return values.anew ? text.replaceAll(/.*\n?/g, (line) => (ofSources.test(line) ? '' : line)) : text;
+};
+for (const [path, text] of evidence(results, before)) writeFileSync(join(docs, path), text);
+for (const [name, rounds] of results)
+  if (rounds.length > 0)
     save(
       name,
-      known(name).map((each) => ({ ...each, told: true })),
+      rounds.map((each) => ({ ...each, onPage: true })),
     );

@@ -11,7 +11,7 @@ export interface Result {
   // biome-ignore lint/suspicious/noExplicitAny: each program has lines of its own.
   readonly lines: readonly any[];
   /** The page has it. */
-  readonly told?: boolean;
+  readonly onPage?: boolean;
   /** How many tests passed and failed, where it ran some. */
   readonly printed: string;
 }

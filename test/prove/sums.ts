@@ -9,10 +9,22 @@ function sumOf(one: string, other: string): string {
   return (numberIn(one) + numberIn(other)).toLocaleString('en-US', options);
 }
 
-/** The counts by kind in a cell, such as `killed 2, stopped 1`; a kind may have commas. Undefined: the cell is something else. */
-function countsIn(cell: string): [kind: string, count: number][] | undefined {
+type Counts = Readonly<Record<string, number>>;
+export const words = (counts: Counts): string =>
+  Object.entries(counts)
+    .map(([kind, count]) => `${kind} ${count}`)
+    .join(', ') || '-';
+/** Counts by kind, of all together. */
+export function addedCounts(counts: readonly Counts[]): Counts {
+  const all: Record<string, number> = {};
+  for (const each of counts) for (const [kind, count] of Object.entries(each)) all[kind] = (all[kind] ?? 0) + count;
+  return all;
+}
+/** The counts that `words` wrote, such as `killed 2, stopped 1`; a kind may have commas. Undefined: the cell is something else. */
+function countsIn(cell: string): Counts | undefined {
   if (!/^[^\d;:]+ \d+(?:, [^\d;:]+ \d+)*$/.test(cell)) return undefined;
-  return Array.from(cell.matchAll(/([^\d;:]+?) (\d+)(?:, |$)/g), ([, kind, count]) => [kind!, Number(count)]);
+  const counts = Array.from(cell.matchAll(/([^\d;:]+?) (\d+)(?:, |$)/g), ([, kind, count]) => [kind!, Number(count)]);
+  return Object.fromEntries(counts);
 }
 
 /** Adds two cells of one kind: numbers with the same words around them, or counts by kind. Others stand side by side. Pure. */
@@ -26,11 +38,7 @@ export function added(before: string, now: string): string {
     return now.replace(NUMBER, () => sumOf(earlier[at]!, numbers[at++]!));
   }
   const [one, other] = [countsIn(before), countsIn(now)];
-  if (one && other) {
-    const all = new Map(one);
-    for (const [kind, count] of other) all.set(kind, (all.get(kind) ?? 0) + count);
-    return [...all].map(([kind, count]) => `${kind} ${count}`).join(', ');
-  }
+  if (one && other) return words(addedCounts([one, other]));
   return [...new Set([...before.split('; '), ...now.split('; ')])].join('; ');
 }
 
@@ -43,11 +51,11 @@ export const addedRows = (
 ): string => {
   const earlier = cellsOf(before);
   const cells = cellsOf(now).map((cell, at) => (by[head[at]!] ?? added)(earlier[at]!, cell));
-  return rowOf(...cells);
+  return row(...cells);
 };
 
-export const rowOf = (...cells: unknown[]): string => `| ${cells.join(' | ')} |`;
-export const cellsOf = (row: string): string[] => row.slice(2, -2).split(' | ');
+export const row = (...cells: unknown[]): string => `| ${cells.join(' | ')} |`;
+export const cellsOf = (line: string): string[] => line.slice(2, -2).split(' | ');
 
 /** The longer of two times, `12.3 s`. */
 export const longer = (before: string, now: string): string =>

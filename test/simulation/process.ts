@@ -43,7 +43,11 @@ export class Process {
           cancel();
         };
       },
-      turn: (fn) => void world.in(0, () => void (this.crashed || fn())),
+      turn: (fn) => {
+        world.in(0, () => {
+          if (!this.crashed) fn();
+        });
+      },
       random,
       id: () => Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join(''),
     };
@@ -106,4 +110,13 @@ export class Process {
     for (const fn of this.#unread.splice(0)) this.#world.in(0, () => this.deliver(fn));
     for (const timer of this.#timers) if (this.#overdue.has(timer)) this.#world.in(0, () => this.#fire(timer));
   }
+}
+
+/** Gives a function that says whether all work is done. The work of a crashed process never ends, and does not count. */
+export function workDone(
+  sides: Iterable<{ readonly process: Pick<Process, 'crashed'>; readonly work: Promise<unknown> }>,
+): () => boolean {
+  const working = new Set(sides);
+  for (const side of working) void side.work.then(() => working.delete(side));
+  return () => [...working].every(({ process }) => process.crashed);
 }

@@ -3,7 +3,7 @@ import type { createLocks, Locks } from '../../../src/locks.ts';
 import { Choice } from '../choice.ts';
 import { Client, Engine } from '../engine.ts';
 import { Network } from '../network.ts';
-import { Process } from '../process.ts';
+import { Process, workDone } from '../process.ts';
 import { DRIFT, HEALED, TROUBLE, trouble, weatherOf } from '../simulate.ts';
 import { World } from '../world.ts';
 import type { MemoHistory, MemoScene } from './history.ts';
@@ -66,9 +66,7 @@ export async function simulateMemo(seed: number, create: typeof createLocks): Pr
     sides.push({ process, client, locks, crashed: () => {}, work: Promise.all(callers) });
   }
   if (!scene.calm) trouble(world, choice, network, recorder, sides);
-  const working = new Set(sides);
-  for (const side of sides) void side.work.then(() => working.delete(side));
-  const done = (): boolean => [...working].every(({ process }) => process.crashed);
+  const done = workDone(sides);
   await world.run(TROUBLE, recorder.see);
   network.heal();
   await world.run(TROUBLE + HEALED, recorder.see, done);

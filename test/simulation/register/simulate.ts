@@ -4,7 +4,7 @@ import type { createLocks } from '../../../src/locks.ts';
 import { Choice } from '../choice.ts';
 import type { History, Scene } from '../history.ts';
 import { Network } from '../network.ts';
-import { Process } from '../process.ts';
+import { Process, workDone } from '../process.ts';
 import { Recorder } from '../recorder.ts';
 import { DRIFT, HEALED, TROUBLE, trouble, weatherOf } from '../simulate.ts';
 import { Caller, type Manners } from '../workload.ts';
@@ -86,9 +86,7 @@ export async function simulateRegister(
     visits(new Process(`lane ${lane}`, world, 1, randomFrom(lane))),
   );
 
-  const working = new Set([...residents, ...lanes.map((work) => ({ work, process: { crashed: false } }))]);
-  for (const each of working) void each.work.then(() => working.delete(each));
-  const done = (): boolean => [...working].every(({ process }) => process.crashed);
+  const done = workDone([...residents, ...lanes.map((work) => ({ work, process: { crashed: false } }))]);
   await world.run(TROUBLE, recorder.see);
   network.heal();
   await world.run(TROUBLE + HEALED, recorder.see, done);
