@@ -215,3 +215,24 @@ test.each([
 ])('%s is %d seconds', (text, seconds) => expect(durationOf(text)).toBe(seconds));
 
 test('what is no duration is refused', () => expect(() => durationOf('long')).toThrow(/must be like/));
+
+test('what a promise allows to break is not listed as broken, whatever the other servers gave', () => {
+  const owned = (name: string, outcome: string, broken: object) =>
+    [
+      `owner ${name}`,
+      [
+        result(`owner ${name}`, 0, {
+          ...{ name, outcome, broken, promise: 'p', ran: 1_000, counts: {}, faults: {} },
+          totals: { holds: 1 },
+        }),
+      ],
+    ] as const;
+  const allowed = owned('sentinel', 'broken, as the page says it may', { exclusion: 2 });
+  const rowOf = (...results: Parameters<typeof evidence>[0]) =>
+    written(results)
+      .page.split('\n')
+      .find((line) => line.startsWith('| [Faults of the server]'));
+  expect(rowOf(allowed, owned('nats', 'nothing', {}))).toContain('| only what the promises say may |');
+  expect(rowOf(owned('nats', 'nothing', {}))).toContain('| nothing |');
+  expect(rowOf(allowed, owned('etcd', 'broken', { tokens: 1 }))).toContain('| etcd: tokens 1 |');
+});
