@@ -12,7 +12,7 @@ export const SOURCES =
   'src/core,src/primitives,src/backends/quorum,src/memo,src/backends/memory.ts,src/backends/shared/queue.ts,src/backends/shared/queued-claims.ts';
 const TESTS = (
   process.env.MUTATED_BY ??
-  'test/core,test/backends/memory*,test/backends/quorum,test/mutation/slices.ts,test/exploration,test/waits,test/misuse*,test/testing,test/once,test/memo,test/simulation/memo'
+  'test/core,test/backends/memory*,test/backends/shared,test/backends/quorum,test/mutation/slices.ts,test/exploration,test/waits,test/misuse*,test/testing,test/once,test/memo,test/simulation/memo'
 ).split(',');
 /** They start processes or servers, or say more of the tests than of the sources. */
 const NOT = /old-node|unlike|counterexamples|processes|testing\/(conformance|mutants)|once\/(law|retry)/;
