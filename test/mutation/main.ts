@@ -1,6 +1,7 @@
 /** Every place of the sources changed, one at a time, and whether a test notices: `npm run prove -- mutants --help`. */
 import { flagsOf } from '../kit/flags.ts';
 import { durationOf } from '../prove/duration.ts';
+import { isEquivalent } from './equivalent.ts';
 import type { Lane } from './lane.ts';
 import type { Mutant } from './mutant.ts';
 import { Results } from './results.ts';
@@ -85,16 +86,17 @@ for (const name of ['sources', ...Object.keys(ENGINES)]) {
   const shown = sampled(lane.mutants.filter(wanted));
   const left = shown.filter(({ id }) => {
     const verdict = results.get(id)?.verdict;
+    if (isEquivalent(id)) return false;
     return !verdict || (values.again && verdict !== 'killed');
   });
   if (left.length > 0 && performance.now() < end) await run(lane, left, results);
-  const own = rows(shown, results, values.files ? 'file' : 'folder');
+  const own = rows(shown, results, values.files ? 'file' : 'folder', isEquivalent);
   table.push(...own);
   if (values.sample) lines.push(sampledLine(name, own, lane.mutants.filter(wanted).length));
   if (values.survivors)
     for (const { id, line } of shown) {
       const verdict = results.get(id)?.verdict;
-      if (verdict && verdict !== 'killed') say(`\n${verdict}: line ${line}, ${id}`);
+      if (verdict && verdict !== 'killed' && !isEquivalent(id)) say(`\n${verdict}: line ${line}, ${id}`);
     }
 }
 if (values.json) for (const row of table) console.log(JSON.stringify(row));

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../kit/folder.ts';
+import { EQUIVALENT, placeOf } from './equivalent.ts';
 import { identityIn } from './identity.ts';
 import type { Mutant } from './mutant.ts';
 import { type Result, Results } from './results.ts';
 import { sample } from './sample.ts';
 import { schemata } from './schemata.ts';
 import { mutantsOfScript } from './scripts.ts';
+import { allMutants, ENGINES, scriptMutants } from './sources.ts';
 import { SourcesLane } from './sources-lane.ts';
 import { atLeast, rate, rows, sampledLine } from './table.ts';
 import { mutantsOf } from './typescript.ts';
@@ -107,6 +109,20 @@ test('a sample is the same for the same seed, a larger one begins with it, and i
   expect(atLeast(0, 0)).toBe(0);
   const [row] = rows(small, { get: () => ({ verdict: 'killed' }) }, 'folder');
   expect(sampledLine('lua', [row!], all.length)).toMatch(/^lua: drawn at random, 10 of \d+ judged: 100.0 % killed/);
+});
+
+test('every mutant that is called equivalent is one of the sources as they are now', () => {
+  const all = [...allMutants(), ...Object.keys(ENGINES).flatMap(scriptMutants)];
+  const known = new Set(all.map(({ id }) => placeOf(id)));
+  expect([...EQUIVALENT].filter((place) => !known.has(place))).toEqual([]);
+});
+
+test('an equivalent mutant counts neither as killed nor as one that survived', () => {
+  const all = mutantsOfScript('a.lua', Array.from({ length: 4 }, (_, i) => `local a${i} = ${i} + b`).join('\n'));
+  const [killed, equivalent, ...others] = all;
+  const results = { get: (id: string) => ({ verdict: id === killed!.id ? 'killed' : 'survived' }) as const };
+  const [row] = rows(all, results, 'folder', (id) => id === equivalent!.id || id === killed!.id);
+  expect(row).toMatchObject({ killed: 1, equivalent: 1, survived: others.length });
 });
 
 test('says which mutants are killed, survive, are come by nowhere or never end', {

@@ -6,10 +6,11 @@ export interface Row {
   readonly mutants: number;
   readonly killed: number;
   readonly survived: number;
+  readonly equivalent: number;
   readonly unrun: number;
 }
 
-/** Of every hundred that were run. Some of the rest change nothing that a test could see. */
+/** Of every hundred that were run, without those that are equivalent. */
 export const rate = ({ killed, survived }: Row): string =>
   killed + survived === 0 ? '-' : `${((100 * killed) / (killed + survived)).toFixed(1)} %`;
 
@@ -42,21 +43,27 @@ export function rows(
   mutants: readonly Mutant[],
   results: { get(id: string): Pick<Result, 'verdict'> | undefined },
   by: 'folder' | 'file',
+  isEquivalent: (id: string) => boolean = () => false,
 ): Row[] {
   const groups = Map.groupBy(mutants, ({ file }) => (by === 'file' ? file : file.replace(/\/[^/]*$/, '')));
   return [...groups].map(([of, own]) => {
-    const counted = own.map(({ id }) => results.get(id)?.verdict ?? 'unrun');
+    const counted = own.map(({ id }) => {
+      const verdict = results.get(id)?.verdict ?? 'unrun';
+      return verdict !== 'killed' && isEquivalent(id) ? 'equivalent' : verdict;
+    });
     const count = (...verdicts: string[]): number => counted.filter((verdict) => verdicts.includes(verdict)).length;
     return {
       ...{ of, mutants: own.length, killed: count('killed'), survived: count('survived', 'unreached') },
-      unrun: count('unrun'),
+      ...{ equivalent: count('equivalent'), unrun: count('unrun') },
     };
   });
 }
 
 export function printed(all: readonly Row[]): string {
-  const lines = all.map((row) => [row.of, row.mutants, row.killed, row.survived, row.unrun, rate(row)].map(String));
-  const table = [['of', 'mutants', 'killed', 'survived', 'not run', 'killed of those that were run'], ...lines];
+  const lines = all.map((row) =>
+    [row.of, row.mutants, row.killed, row.survived, row.equivalent, row.unrun, rate(row)].map(String),
+  );
+  const table = [['of', 'mutants', 'killed', 'survived', 'equivalent', 'not run', 'killed of the others'], ...lines];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
   return table
     .map((line) => line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '))

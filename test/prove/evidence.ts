@@ -222,14 +222,14 @@ const bugs = (results: readonly Result[]): string => {
 const mutants = (results: readonly Result[]): string =>
   [
     table(
-      ['folder', 'mutants', 'killed', 'survived', 'not run yet', 'killed of those that were run'],
+      ['folder', 'mutants', 'killed', 'survived', 'equivalent', 'not run yet', 'killed of the others'],
       // The tool keeps its results by itself: its last word counts.
       linesOf(results.slice(-1)).map((each) => {
-        const { of, mutants, killed, survived, unrun } = each;
-        return row(`\`${of}\``, ...[mutants, killed, survived, unrun].map(number), rate(each));
+        const { of, mutants, killed, survived, equivalent = 0, unrun } = each;
+        return row(`\`${of}\``, ...[mutants, killed, survived, equivalent, unrun].map(number), rate(each));
       }),
     ),
-    'Survived: no test of those that were run fails, or none comes by. Many of these change nothing that a test could see, such as an order of equals.',
+    '*Survived*: no test fails. *Equivalent*: the mutant changes nothing that a test could see, such as an order of equals; [why](../../test/mutation/equivalent.jsonl), for each.',
   ].join('\n\n');
 
 /** A proof: a row of docs/evidence.md, and a file of its own with all that came of it. */
@@ -330,9 +330,12 @@ const PROOFS: readonly Proof[] = [
     where: 'core, quorum, memos, and what runs in servers: Lua and SQL',
     sums(results) {
       const lines = linesOf(results.slice(-1));
-      const of = (name: 'mutants' | 'killed' | 'survived' | 'unrun'): string =>
+      const of = (name: 'mutants' | 'killed' | 'survived' | 'equivalent' | 'unrun'): string =>
         number(sum(lines, (line) => line[name]));
-      return [`${of('mutants')} mutants, ${of('killed')} killed`, `${of('survived')} survived, ${of('unrun')} not run`];
+      return [
+        `${of('mutants')} mutants, ${of('killed')} killed, ${of('equivalent')} equivalent`,
+        `${of('survived')} survived, ${of('unrun')} not run`,
+      ];
     },
   },
   {
@@ -351,7 +354,7 @@ const FIELDS = new Set(
     'name promise counts on', // the owner of a server, and peers
     'nodes histories from', // the simulation
     'plot server how schedules exhausted failure message found', // the exploration
-    'of mutants killed survived unrun', // mutants
+    'of mutants killed survived equivalent unrun', // mutants
   ].flatMap((names) => names.split(' ')),
 );
 
