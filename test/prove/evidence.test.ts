@@ -236,3 +236,17 @@ test('what a promise allows to break is not listed as broken, whatever the other
   expect(rowOf(owned('nats', 'nothing', {}))).toContain('| nothing |');
   expect(rowOf(allowed, owned('etcd', 'broken', { tokens: 1 }))).toContain('| etcd: tokens 1 |');
 });
+
+test('a folder of mutants that was judged in another checkout keeps its row, and one that was judged further gets another', () => {
+  const judged = (of: string, killed: number, unrun: number) => ({
+    ...{ of, mutants: 10, killed, unrun, equivalent: 1, survived: 9 - killed - unrun },
+  });
+  const first = result('mutants', 0, judged('core', 5, 0), judged('memo', 3, 6), judged('sql', 0, 10));
+  const pages = evidence([['mutants', [first]]]);
+  const second = result('mutants', 0, judged('core', 2, 7), judged('memo', 8, 1), judged('sql', 0, 10));
+  const { page, details } = written([['mutants', [second]]], 'mutants', (path) => pages.get(path) ?? '');
+  expect(details).toContain('| `core` | 10 | 5 | 4 | 1 | 0 | 55.6 % |');
+  expect(details).toContain('| `memo` | 10 | 8 | 0 | 1 | 1 | 100.0 % |');
+  expect(details).not.toContain('| `sql`');
+  expect(page).toContain('| 20 mutants, 13 killed, 2 equivalent; 1 minutes | 4 survived, 1 not run |');
+});

@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { rate } from '../mutation/table.ts';
 import type { Result } from './result.ts';
-import { added, addedCounts, addedRows, cellsOf, longer, row, sourcesIn, spanned, words } from './sums.ts';
+import { added, addedCounts, addedRows, cellsOf, longer, numberIn, row, sourcesIn, spanned, words } from './sums.ts';
 
 type Results = readonly (readonly [part: string, rounds: readonly Result[]])[];
 interface Count {
@@ -23,7 +23,7 @@ const sourcesOf = (line: string): string => sourcesIn(cellsOf(line).at(-1)!);
 const plus = (head: readonly string[], earlier: string | undefined, line: string): string =>
   earlier && sourcesOf(earlier) === sourcesOf(line) ? addedRows(head, earlier, line, BY) : line;
 /** The rows of this round, each with what the file has of it, and the rows of the file that were not run again. */
-function kept(head: readonly string[], rows: readonly string[], before: string): string {
+function kept(head: readonly string[], rows: readonly string[], before: string, join = plus): string {
   const first = (line: string): string => line.split(' | ')[0]!;
   const heads = [row(...head), row(...head.map(() => '---'))].map(first);
   const old = new Map(
@@ -34,7 +34,7 @@ function kept(head: readonly string[], rows: readonly string[], before: string):
   );
   const ran = new Set(rows.map(first));
   const others = [...old].flatMap(([name, line]) => (ran.has(name) ? [] : [line]));
-  return table(head, [...rows.map((line) => plus(head, old.get(first(line)), line)), ...others]);
+  return table(head, [...rows.map((line) => join(head, old.get(first(line)), line)), ...others]);
 }
 const number = (count: number): string => count.toLocaleString('en-US');
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
@@ -219,18 +219,26 @@ const bugs = (results: readonly Result[]): string => {
   return `${passed} tests passed and ${failed} failed, of [the table](../known-bugs.md), of all planted defects of the core, the quorum and the conformance suite, and of the models with their twins.`;
 };
 
-const mutants = (results: readonly Result[]): string =>
-  [
-    table(
-      ['folder', 'mutants', 'killed', 'survived', 'equivalent', 'not run yet', 'killed of the others'],
-      // The tool keeps its results by itself: its last word counts.
-      linesOf(results.slice(-1)).map((each) => {
-        const { of, mutants, killed, survived, equivalent = 0, unrun } = each;
-        return row(`\`${of}\``, ...[mutants, killed, survived, equivalent, unrun].map(number), rate(each));
-      }),
-    ),
+const MUTANTS = ['folder', 'mutants', 'killed', 'survived', 'equivalent', 'not run yet', 'killed of the others', OF];
+const unrunIn = (line: string): number => numberIn(cellsOf(line)[MUTANTS.indexOf('not run yet')]!);
+/** Verdicts are kept in one checkout only, so a row of another checkout stays if it has more of them. */
+const moreJudged = (_: readonly string[], earlier: string | undefined, line: string): string =>
+  earlier && sourcesOf(earlier) === sourcesOf(line) && unrunIn(earlier) < unrunIn(line) ? earlier : line;
+
+const mutants = (results: readonly Result[], before: string): string => {
+  // The tool keeps its results by itself: its last word counts.
+  const rows = dated(results.slice(-1))
+    .filter(({ mutants, unrun }) => unrun < mutants)
+    .map((each) => {
+      const { of, mutants, killed, survived, equivalent = 0, unrun } = each;
+      const counts = [mutants, killed, survived, equivalent, unrun].map(number);
+      return row(`\`${of}\``, ...counts, rate(each), originOf([each]));
+    });
+  return [
+    kept(MUTANTS, rows, before, moreJudged),
     '*Survived*: no test fails. *Equivalent*: the mutant changes nothing that a test could see, such as an order of equals; [why](../../test/mutation/equivalent.jsonl), for each.',
   ].join('\n\n');
+};
 
 /** A proof: a row of docs/evidence.md, and a file of its own with all that came of it. */
 interface Proof {
@@ -241,8 +249,8 @@ interface Proof {
   readonly begins: string;
   readonly how: string;
   readonly where: string;
-  /** How much ran, and what broke. */
-  readonly sums: (results: readonly Result[]) => readonly [much: string, broke: string];
+  /** How much ran, and what broke. `written`: the file of this proof, as it is now */
+  readonly sums: (results: readonly Result[], written: string) => readonly [much: string, broke: string];
   /** Whether the sums are of the last round alone: it runs the same again, or knows of the rounds before. */
   readonly last?: boolean;
   /** Writes the file anew, with `before` as it was; undefined if the proof writes it by itself. */
@@ -328,13 +336,13 @@ const PROOFS: readonly Proof[] = [
     ...{ title: 'Mutants', last: true, file: 'mutants', begins: 'mutants', write: mutants },
     how: '`npm run prove -- mutants`, [what it does](../decisions/tools.md)',
     where: 'core, quorum, memos, and what runs in servers: Lua and SQL',
-    sums(results) {
-      const lines = linesOf(results.slice(-1));
-      const of = (name: 'mutants' | 'killed' | 'survived' | 'equivalent' | 'unrun'): string =>
-        number(sum(lines, (line) => line[name]));
+    sums(_, written) {
+      const rows = written.split('\n').filter((line) => line.startsWith('| `'));
+      const of = (column: string): string =>
+        number(rows.reduce((all, line) => all + numberIn(cellsOf(line)[MUTANTS.indexOf(column)]!), 0));
       return [
         `${of('mutants')} mutants, ${of('killed')} killed, ${of('equivalent')} equivalent`,
-        `${of('survived')} survived, ${of('unrun')} not run`,
+        `${of('survived')} survived, ${of('not run yet')} not run`,
       ];
     },
   },
@@ -390,12 +398,11 @@ export function evidence(results: Results, before: (path: string) => string = ()
     if (own.length === 0)
       return rowIn(before('evidence.md'), title) ?? row(`[${title}](evidence/${file}.md)`, where, 'not run', '-', '-');
     const from = `By ${how}: ${originOf(own)}, ${machine}.`;
-    if (write) {
-      const path = `evidence/${file}.md`;
-      files.set(path, `${[`# ${title}`, from, write(own, before(path))].join('\n\n')}\n`);
-    }
+    const path = `evidence/${file}.md`;
+    const written = write?.(own, before(path)) ?? '';
+    if (write) files.set(path, `${[`# ${title}`, from, written].join('\n\n')}\n`);
     const minutes = Math.round(own.reduce((all, each) => all + each.seconds, 0) / 60);
-    const [much, broke] = sums(own);
+    const [much, broke] = sums(own, written);
     const line = row(`[${title}](evidence/${file}.md)`, where, `${much}; ${minutes} minutes`, broke, originOf(own));
     const earlier = rowIn(before('evidence.md'), title);
     return last ? line : plus(HEAD, earlier, line);

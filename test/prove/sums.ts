@@ -1,7 +1,7 @@
 /** Adds what a page says of earlier rounds to what the next round says: the page is all that one checkout hands to another. */
 
 const NUMBER = /\d[\d,]*(?:\.\d+)?/g;
-const numberIn = (text: string): number => Number(text.replaceAll(',', ''));
+export const numberIn = (text: string): number => Number(text.replaceAll(',', ''));
 /** A sum as the page writes numbers, with as many decimals. */
 function sumOf(one: string, other: string): string {
   const digits = Math.max(...[one, other].map((text) => text.split('.')[1]?.length ?? 0));
