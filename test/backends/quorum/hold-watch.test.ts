@@ -1,0 +1,122 @@
+/** How the nodes of a quorum watch a hold, so that a holder that was evicted hears of it before its next renewal. */
+import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
+import { memory } from '../../../src/backends/memory.ts';
+import { quorum } from '../../../src/backends/quorum/index.ts';
+import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
+import { createLocks } from '../../../src/index.ts';
+import { claim } from './nodes.ts';
+import { outcomeOf } from './scripted.ts';
+
+type WatchHold = NonNullable<Backend['watchHold']>;
+
+interface Watched {
+  readonly claim: Claim;
+  readonly wake: () => void;
+  readonly age: number;
+}
+
+/** A hold at so many nodes, which note how they watch it. `others` are nodes that do something else when they are to watch, or cannot. */
+async function scene(count: number, others: Readonly<Record<number, WatchHold | undefined>> = {}) {
+  const ids: string[] = [];
+  const watches: Watched[] = [];
+  const ended: number[] = [];
+  const nodes = Array.from({ length: count }, (_, i) => {
+    const node = memory();
+    const attempt: Backend['attempt'] = (asked) => {
+      ids[i] = asked.id;
+      return node.attempt(asked);
+    };
+    const watchHold: WatchHold = (claim, wake, age) => {
+      watches[i] = { claim, wake, age };
+      return { [Symbol.asyncDispose]: async () => void ended.push(i) };
+    };
+    return around(node, { attempt, watchHold: i in others ? (others[i] as WatchHold) : watchHold });
+  });
+  const lock = quorum(nodes);
+  const mine = claim();
+  await lock.attempt(mine);
+  let wakes = 0;
+  const watch = await lock.watchHold!(mine, () => void wakes++, 40);
+  const report = (...from: number[]): number => {
+    for (const i of from) watches[i]!.wake();
+    return wakes;
+  };
+  return { ids, watches, ended, watch, report };
+}
+
+test('a quorum watches holds where a node can, and does not say so where none can', () => {
+  const can = memory();
+  const cannot = () => around(memory(), { watchHold: undefined as never });
+  expect(quorum([cannot(), can, cannot()]).watchHold).toBeTypeOf('function');
+  expect(quorum([cannot(), cannot()]).watchHold).toBeUndefined();
+});
+
+test('each node watches a hold under the id by which it knows it, and is told how old the last word of it is', async () => {
+  const { ids, watches } = await scene(3);
+  expect(watches.map((each) => [each.claim.id, each.age])).toEqual(ids.map((id) => [id, 40]));
+});
+
+test.each([
+  [2, 1],
+  [3, 2],
+  [4, 2],
+  [5, 3],
+])('of %i nodes %i report a change before the hold is looked at: then those without one are no majority', async (count, enough) => {
+  const { report } = await scene(count);
+  const first = [...Array(enough).keys()];
+  for (const i of first.slice(0, -1)) expect(report(i, i), `node ${i + 1}, twice`).toBe(0);
+  expect(report(enough - 1)).toBe(1);
+});
+
+test('once the hold was looked at, as many nodes report again before the next look', async () => {
+  const { report } = await scene(3);
+  expect([report(0), report(1), report(1), report(2), report(2), report(0)]).toEqual([0, 1, 1, 2, 2, 3]);
+});
+
+test('a node that cannot watch, or fails to, keeps the others from nothing', async () => {
+  const { report, watch, ended } = await scene(5, {
+    0: undefined,
+    1: () => {
+      throw new Error('at once');
+    },
+    2: () => Promise.reject(new Error('reset')),
+  });
+  expect(report(3, 4), 'two of five').toBe(0);
+  await watch[Symbol.asyncDispose]();
+  expect(ended).toEqual([3, 4]);
+});
+
+test('the end of a watch is one at each node: it waits for all, and for none that fails', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { watch, ended } = await scene(3, {
+    0: () => ({ [Symbol.asyncDispose]: () => Promise.reject(new Error('reset')) }),
+    1: async () => ({ [Symbol.asyncDispose]: () => promise }),
+  });
+  const end = outcomeOf(Promise.resolve(watch[Symbol.asyncDispose]()));
+  await new Promise(setImmediate);
+  expect(['value' in end, ended], 'while one takes its time').toEqual([false, [2]]);
+  resolve();
+  await new Promise(setImmediate);
+  expect(['value' in end, end.error]).toEqual([true, undefined]);
+});
+
+test('a holder that is evicted at a majority of the nodes is told at once, and one that a minority evicted goes on', async () => {
+  const clock = manualClock();
+  const nodes = [1, 2, 3].map(() => memory({ clock }));
+  const locks = createLocks(quorum(nodes, { clock }), { clock });
+  const acquiring = locks.mutex('k').acquire({ ttl: 30_000 });
+  await clock.advance(0);
+  const lease = await acquiring;
+  await clock.advance(1_000);
+  const evictAt = async (node: Backend): Promise<void> => {
+    for await (const { token } of node.inspect!('k')) await node.evict!('k', token);
+    await clock.advance(1);
+  };
+  await evictAt(nodes[0]!);
+  expect(lease.held, 'two nodes have it').toBe(true);
+  await evictAt(nodes[1]!);
+  expect(lease.held, 'one node has it').toBe(false);
+  await Promise.all([locks.close(), clock.advance(1_000)]);
+});
