@@ -297,3 +297,37 @@ test('nobody listens to the session of a vote that is asked for anew, released, 
   await say(NO, NO, carried(2, 11n));
   expect(listeners(), 'of a vote that came too late').toEqual([0, 0, 0]);
 });
+
+/** A hold of three sessions, two of whose votes were gone and are asked for anew; neither is answered yet. */
+async function mending() {
+  const it = scripted();
+  const sessions = it.nodes.map(() => new AbortController());
+  const mine = claim();
+  const outcome = await it.attempt(mine);
+  await it.say(...sessions.map(({ signal }) => yes(5n, { lost: signal })));
+  for (const gone of [2, 0]) {
+    void it.lock.renew([mine]);
+    for (const [i, { renewals }] of it.nodes.entries())
+      renewals.at(-1)!.answer([i === gone ? 'gone' : { validFor: 30_000 }]);
+    await it.settled();
+  }
+  expect(it.asked()).toEqual([2, 1, 2]);
+  const isLost = (): boolean | undefined => (outcome.value?.granted ? outcome.value.lost?.aborted : undefined);
+  return { ...it, mine, isLost };
+}
+
+test('a hold whose votes are asked for anew is lost when so many nodes refuse that no majority is left', async () => {
+  const { say, isLost } = await mending();
+  await say(NO);
+  expect(isLost()).toBe(false);
+  await say(undefined, undefined, NO);
+  expect(isLost()).toBe(true);
+});
+
+test('a hold that was given back is not lost, however many nodes say then that they do not have it', async () => {
+  const { lock, mine, say, isLost } = await mending();
+  void lock.release(mine).catch(() => {});
+  await say(NO, undefined, NO);
+  expect(isLost()).toBe(false);
+  await lock.close();
+});

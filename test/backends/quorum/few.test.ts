@@ -15,9 +15,9 @@ interface Asked {
   fail(error: Error): void;
 }
 
-/** A ballot over five nodes that asks the first two of them first. */
-function scene() {
-  const clock = Object.assign(manualClock(), { random: () => 0 });
+/** A ballot over five nodes that asks two of them first, by chance: with 0 the first two. */
+function scene(chance = 0) {
+  const clock = Object.assign(manualClock(), { random: () => chance });
   const asked: (Asked | undefined)[] = [1, 2, 3, 4, 5].map(() => undefined);
   const released: number[] = [];
   const common = { clock, majority: 3, maxTtl: 300_000, drift: 0.01, guarded: false, all: [], identities: [] };
@@ -43,7 +43,7 @@ function scene() {
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   };
   const proposals = (): unknown[] => asked.map((each) => (each ? each.claim.minToken : 'not asked'));
-  return { clock, made, ballot, outcome, say, proposals, released };
+  return { clock, made, ballot, outcome, say, asked, proposals, released };
 }
 
 const REST = ['not asked', 'not asked', 'not asked'];
@@ -111,4 +111,35 @@ test('all nodes are asked at once where nobody says that few are to be asked fir
   const { made, proposals } = scene();
   void made().open();
   expect(proposals()).toEqual(Array(5).fill(5n));
+});
+
+test.each([
+  [0.3, [1, 2]],
+  [0.5, [2, 3]],
+  [0.99, [4, 0]],
+])('chance says which two are asked first: with %f the nodes %j', (chance, first) => {
+  const { proposals } = scene(chance);
+  expect(proposals()).toEqual([0, 1, 2, 3, 4].map((i) => (first.includes(i) ? 5n : 'not asked')));
+});
+
+test('a node that is silent is none of the two that are asked first', async () => {
+  const { clock, made, say, asked, proposals } = scene();
+  await say(1, NO);
+  await clock.advance(500); // the first one misses its limit
+  asked.fill(undefined);
+  const next = made();
+  const outcome = outcomeOf(next.open(true));
+  expect(proposals()).toEqual(['not asked', 5n, 5n, 'not asked', 'not asked']);
+  await say(1, NO);
+  await say(2, NO);
+  expect([outcome.value, proposals()[3]]).toEqual([{ granted: false }, 'not asked']);
+});
+
+test('a claim that was given back before it was put to the nodes is over for good, and no node is asked', async () => {
+  const { made, asked, proposals } = scene();
+  asked.fill(undefined);
+  const ballot = made();
+  expect(await ballot.release()).toBe(false);
+  await expect(ballot.open()).rejects.toThrow('it was released before it was answered');
+  expect([ballot.isOver, proposals()]).toEqual([true, Array(5).fill('not asked')]);
 });
