@@ -34,6 +34,7 @@ test('without the right to ask for its run it is one that names none; any other 
 
 test('a run is another one when it has another name, and begins its age before it is known', () => {
   const [it] = scene('a');
+  expect(it.restarted, 'before any is known').toBe(false);
   expect(it.recognise({ id: 'a', age: 300 }, 1_000)).toBe(true);
   expect([it.run, it.since, it.restarted]).toEqual([{ id: 'a', age: 300 }, 700, false]);
   expect(it.recognise({ id: 'a', age: 900 }, 2_000), 'the same').toBe(false);

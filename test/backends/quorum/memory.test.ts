@@ -191,3 +191,30 @@ test('a node that cannot be reached has not remembered anything', async () => {
   await expect(it.readHints({ id: 'a' })).rejects.toThrow('connection lost');
   await expect(it.mark({ id: 'a' }, undefined)).rejects.toThrow('connection lost');
 });
+
+test('a new node is read once, and one that has a lease and no mark is read again', async () => {
+  const names: string[] = [];
+  const { it, kept } = scene({
+    read: async (name) => {
+      names.push(name);
+      return kept.get(name);
+    },
+  });
+  const reads = async (): Promise<number> => {
+    names.length = 0;
+    await it.readHints({ id: 'a' });
+    return names.filter((name) => name === RUN).length;
+  };
+  expect(await reads(), 'new').toBe(1);
+  kept.set(`${LEASE}10000`, '1');
+  expect(await reads(), 'with a lease').toBe(2);
+  kept.set(RUN, 'a');
+  expect(await reads(), 'with both').toBe(1);
+});
+
+test('a node that names no run is told whom it was new with, and of no run that it counts', async () => {
+  const { it, written } = scene();
+  await it.mark(undefined, ['a', 'b']);
+  await it.mark(undefined, undefined);
+  expect(written).toEqual([[BORN, 'a\nb', DAY + MAX]]);
+});

@@ -61,3 +61,20 @@ test('a node that does not count yet is not asked for notes', async () => {
   const { nodes } = await scene([new Server({ id: 'new', age: 2 }, counted('old')), ...others]);
   expect(await nodes[0].hints(async () => 'asked', 250)).toBeUndefined();
 });
+
+test('a node that waits because the others were not heard counts sooner once they are: whoever wants its vote reads them again', async () => {
+  const [, ...others] = three();
+  for (const other of others) other.reading = () => Promise.reject(new Error('reset'));
+  const { clock, nodes } = await scene([new Server({ id: 'new', age: 2 }, counted('old')), ...others]);
+  const rests = async (): Promise<string | undefined> => {
+    const rest = /another \d+ ms/.exec(nodes[0].skipOrProbe()?.message ?? '')?.[0];
+    await clock.advance(0);
+    return rest;
+  };
+  expect(await rests()).toBe('another 300000 ms');
+  for (const other of others) other.reading = () => Promise.resolve();
+  await clock.advance(1_000);
+  expect([await rests(), await rests()], 'as for the longest lease, and as they remember').toEqual([
+    ...['another 299000 ms', 'another 9000 ms'],
+  ]);
+});

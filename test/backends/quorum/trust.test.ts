@@ -155,6 +155,21 @@ test('a node that rests is doubted as long, and marked by whoever asks then', as
   expect(server.written).toEqual(['run new']);
 });
 
+test('whoever asks a node that counts writes nothing at another one, also when that one counts again', async () => {
+  const [, ...others] = three();
+  const server = new Server({ id: 'new', age: 2 }, counted('old'));
+  const { all, introduced, known, clock, settled } = scene([server, ...others]);
+  await introduced();
+  await known(all[1]!);
+  await clock.advance(10_000);
+  expect(doubtOf(all[1]!)).toBeUndefined();
+  await settled();
+  expect(server.written).toEqual([]);
+  expect(doubtOf(all[0])).toBeUndefined();
+  await settled();
+  expect(server.written, 'when it is asked itself').toEqual(['run new']);
+});
+
 test('while a node rests all are looked at again, soon at first and every half second later', async () => {
   const servers = [new Server({ id: 'new', age: 2 }, counted('old')), ...three().slice(1)];
   const { all, introduced, clock, settled } = scene(servers);
@@ -176,6 +191,46 @@ test('while a node rests all are looked at again, soon at first and every half s
     await clock.advance(1);
     expect([await more(), await more()], `${pause} ms later`).toEqual(Array(2).fill(Array(3).fill(times + 2)));
   }
+  await clock.advance(9_999 - clock.now());
+  expect([await more(), doubtOf(all[0])?.message], 'in its last ms').toEqual([
+    ...[Array(3).fill(8), expect.stringMatching('another 1 ms')],
+  ]);
+  await clock.advance(1);
+  expect([doubtOf(all[0]), await more()], 'when it counts').toEqual([undefined, Array(3).fill(8)]);
+});
+
+test('after each start anew all are looked at again soon, however long the last pause was', async () => {
+  const servers: [Server, Server, Server] = [new Server({ id: 'new', age: 2 }, counted('old')), three()[1], three()[2]];
+  const { all, introduced, clock, settled } = scene(servers);
+  await introduced();
+  const look = async (): Promise<number> => {
+    const before = servers[1].reads;
+    void doubtOf(all[0]);
+    await settled();
+    return servers[1].reads - before;
+  };
+  for (const pause of [0, 50, 100, 200, 400, 500]) {
+    await clock.advance(pause);
+    expect(await look()).toBe(1);
+  }
+  servers[0].restart({ id: 'newer', age: 0 }, true);
+  await all[0].ask();
+  expect(await look(), 'at once').toBe(1);
+  await clock.advance(50);
+  expect(await look(), '50 ms later').toBe(1);
+});
+
+test('a node says until when it does not count by the time of day: that of its clock, or else of this machine', async () => {
+  const servers = [new Server({ id: 'new', age: 2 }, counted('old')), ...three().slice(1)];
+  const { all, introduced, clock } = scene(servers);
+  await introduced();
+  const end = (): string | undefined => /until (\S+Z)$/.exec(doubtOf(all[0])!.message)?.[1];
+  expect(end()).toBe(new Date(clock.epoch() + 10_000).toISOString());
+  delete (clock as { epoch?: unknown }).epoch;
+  const before = Date.now();
+  const told = Date.parse(end()!) - 10_000;
+  expect(told).toBeGreaterThanOrEqual(before);
+  expect(told).toBeLessThanOrEqual(Date.now());
 });
 
 test('a node that may be new says so while another has not been asked, and one that forgot says that', async () => {
@@ -212,6 +267,22 @@ test('a node that names no run bears witness, and always counts', async () => {
   await known(all[1]!);
   expect(doubtOf(all[1]!)).toBeUndefined();
   expect(nameless[0]!.written).toEqual(['lease 5000']);
+});
+
+test('of nodes that name no run, no vote counts before one of a node that does, as they say', async () => {
+  const servers = [new Server(undefined), ...three().slice(1)];
+  const { all, known } = scene(servers);
+  await expect(known(all[0])).rejects.toThrow('its vote does not count before one of a node that names its run');
+  expect(servers[0]!.written).toEqual([]);
+});
+
+test('a node that names its run counts also where too few others do', async () => {
+  const servers = [three()[0], new Server(undefined), ...['c', 'd', 'e'].map((id) => new Server({ id, age: 1_000 }))];
+  const { all, known } = scene(servers);
+  await known(all[0]);
+  expect(servers[0]!.written).toContain('lease 5000');
+  await known(all[1]!);
+  expect(servers[1]!.written, 'and so does one that names none, beside it').toEqual(['lease 5000']);
 });
 
 test('a node that counts bears witness, also where its mark could not be written', async () => {
@@ -381,4 +452,15 @@ test('a node that is the server of another asks that one first whether it is sti
   expect(all.map(({ identity }) => identity.run?.id)).toEqual(['a', 'c', 'b']);
   await separate();
   await settled();
+});
+
+test('where two were one server for a moment, a third one that is down keeps nobody from asking them', async () => {
+  const servers = ['a', 'b', 'b'].map((id) => new Server({ id, age: 1_000 })) as [Server, Server, Server];
+  const { all, separate } = scene(servers);
+  for (const guard of all.slice(0, 2)) await guard.ask();
+  await expect(all[2]!.ask()).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  servers[2].run = { id: 'c', age: 1_000 };
+  servers[0].naming = reset;
+  await separate();
+  expect(all.map(({ identity }) => identity.run?.id)).toEqual(['a', 'b', 'c']);
 });
