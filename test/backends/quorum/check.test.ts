@@ -73,6 +73,20 @@ test('a node that cannot take a number makes the quorum refuse every claim, with
   expect(asked()).toEqual([1, 1, 1]);
 });
 
+test('a node whose grants say nothing makes the quorum refuse every claim, with the reason', async () => {
+  const { attempt, say, settled, asked } = scripted();
+  const first = await attempt(claim());
+  await say(yes(1n), yes(1n), yes(1n, { validFor: 0 }));
+  expect(first.value, 'whose majority is there').toMatchObject({ granted: true });
+  const next = await attempt(claim());
+  await settled();
+  expect(next.error).toMatchObject({
+    code: 'LOCK_INVALID',
+    message: 'node 3 (memory) cannot be one of a quorum: it grants for 0 ms',
+  });
+  expect(asked()).toEqual([1, 1, 1]);
+});
+
 test('a node that cannot be asked for another reason is one vote less', async () => {
   const { nodes, attempt, say, asked } = scripted();
   await attempt(claim());

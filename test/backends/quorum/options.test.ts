@@ -65,6 +65,11 @@ test.each<[string, Partial<Traits>, Partial<Traits>]>([
   ['claims that are kept by a session, where those of a node are', { lifetime: 'session' }, { lifetime: 'session' }],
   ['leases as long as it allows', {}, { ttl: { min: 1, max: 60_000 } }],
   ['leases that each node can keep', { ttl: { min: 50, max: 30_000 } }, { ttl: { min: 50, max: 30_000 } }],
+  [
+    'no advice to allow longer leases, where a node can keep none',
+    { ttl: { min: 1, max: 30_000 } },
+    { ttl: { min: 1, max: 30_000, advice: undefined } },
+  ],
   ['no line, and nobody who is woken', {}, { fair: false, wakes: 'never' }],
 ])('a quorum has %s', (_, node, expected) => {
   for (const traits of traitsWith(node)) expect(traits).toMatchObject(expected);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { NodeAnswer } from '../../../src/backends/quorum/tally.ts';
 import {
+  flawOf,
   majorityOf,
   type ReleaseAnswer,
   tally,
@@ -96,4 +97,12 @@ test.each<[string, ReleaseAnswer[], boolean | 'unknown' | undefined]>([
   ['nobody has answered', ['open', 'open', 'open'], undefined],
 ])('of a release it is certain as early as can be what it freed: %s', (_, answers, freed) => {
   expect(tallyRelease(answers, 2)).toBe(freed);
+});
+
+test('a grant is for some time, however short, and one for no time is a fault of its backend', () => {
+  const flaws = [0.5, 1, 30_000, 0, -1, Number.NaN].map((validFor) => flawOf({ granted: true, token: 1n, validFor }));
+  expect(flaws).toEqual([
+    ...[undefined, undefined, undefined],
+    ...['it grants for 0 ms', 'it grants for -1 ms', 'it grants for NaN ms'],
+  ]);
 });
