@@ -129,6 +129,20 @@ test('a thousand keys are remembered, those that were met last', async () => {
   expect(refuse(backoff, 'k0'), 'the one that was met again').toBe(100);
 });
 
+test('a key whose rival has gone takes no room from the others', async () => {
+  const { clock, backoff } = await scene();
+  backoff.noteRefusal('wanted');
+  backoff.noteRefusal('left');
+  for (let i = 0; i < 998; i++) backoff.noteRefusal(`k${i}`);
+  await clock.advance(9_000);
+  backoff.noteGrant('wanted', true); // its rival is there
+  await clock.advance(1_000);
+  backoff.noteRelease('left');
+  backoff.noteRefusal('another');
+  backoff.noteRelease('wanted');
+  expect([backoff.pauseBefore('left'), backoff.pauseBefore('wanted')]).toEqual([0, 7.5]);
+});
+
 test.each([
   ['next', 25],
   ['behind', 50],

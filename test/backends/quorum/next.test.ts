@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
+import type { Hints } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { noted } from './noted.ts';
 
@@ -67,6 +68,22 @@ test('of two that write their notes at the same moment one is next: they look ag
   expect(await ended, 'it ends when the second look has ended').toBe(true);
   expect(clock.now()).toBe(45);
   expect([first.isNext('k'), second.isNext('k'), second.yields('k')]).toEqual([true, false, true]);
+});
+
+test('two that have waited equally long never both go behind the other, also where each reads only the note of the other', async () => {
+  const clock = manualClock();
+  const notes: (string | undefined)[] = [];
+  const [one, other] = [0, 1].map((own) => {
+    const write: Hints['write'] = async (_, text) => {
+      notes[own] = text;
+    };
+    return noted({ read: async () => notes[1 - own], write }, clock);
+  }) as [ReturnType<typeof noted>, ReturnType<typeof noted>];
+  const both = [one.process(), other.process()];
+  for (const each of both) each.noteRefusal('k');
+  await clock.advance(30);
+  await one.look(...both);
+  expect(both.map((each) => each.yields('k'))).not.toEqual([true, true]);
 });
 
 test('the next one reads its note every 25 ms, and writes it again 80 ms after it wrote it', async () => {

@@ -10,8 +10,7 @@ import type { Hints } from '../../../src/core/contract/backend.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
 
 /** Processes that write at three nodes which of them is next at a key, and count what the nodes are asked. */
-export function noted(broken: Partial<Hints> = {}) {
-  const clock = manualClock();
+export function noted(broken: Partial<Hints> = {}, clock = manualClock()) {
   const count = { reads: 0, writes: 0 };
   const guards = { ...{ clock, guarded: false, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
   const context = { ...guards, timeouts: new CallTimeouts(clock) };

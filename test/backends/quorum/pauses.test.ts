@@ -8,8 +8,8 @@ import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { claim } from './nodes.ts';
 
-/** The pauses of two processes that ask every 20 ms for a key that a third one has, after so many ms: in thousandths of their wait. */
-async function pauses(waits: number, answersAfter: number): Promise<number[]> {
+/** Two processes that ask every 20 ms for a key that a third one has; their pauses are in thousandths of their wait. */
+async function scene(answersAfter: number) {
   const clock = Object.assign(manualClock(), { random: () => 0.5 });
   const nodes = [1, 2, 3].map(() => {
     const node = memory({ clock });
@@ -23,14 +23,26 @@ async function pauses(waits: number, answersAfter: number): Promise<number[]> {
   const [holder, ...waiters] = [1, 2, 3].map(() => quorum(nodes, { clock }));
   await during(holder!.attempt(claim({ ttl: 60_000 })));
   const since: number[] = [];
-  const refuse = async (waiter: Backend, i: number): Promise<number> => {
-    const answer = await during(waiter.attempt(claim()));
+  const refuse = async (i: number): Promise<number> => {
+    const answer = await during(waiters[i]!.attempt(claim()));
     since[i] ??= clock.now();
     return answer.granted ? Number.NaN : Math.round((1_000 * answer.retryAfter!) / (clock.now() - since[i]));
   };
-  for (const until = clock.now() + waits; clock.now() < until; await clock.advance(20))
-    for (const [i, waiter] of waiters.entries()) await refuse(waiter, i);
-  return [await refuse(waiters[0]!, 0), await refuse(waiters[1]!, 1)];
+  const both = async (): Promise<number[]> => [await refuse(0), await refuse(1)];
+  const wait = async (ms: number): Promise<void> => {
+    for (const until = clock.now() + ms; clock.now() < until; await clock.advance(20)) await both();
+  };
+  const giveUp = async (): Promise<void> => {
+    for (const waiter of waiters) await waiter.release(claim());
+  };
+  return { clock, both, wait, refuse, giveUp };
+}
+
+/** The pauses of both after so many ms. */
+async function pauses(waits: number, answersAfter: number): Promise<number[]> {
+  const { wait, both } = await scene(answersAfter);
+  await wait(waits);
+  return both();
 }
 
 test('who is next asks again after a fortieth of its wait, and who is behind it after a twentieth', async () => {
@@ -39,4 +51,14 @@ test('who is next asks again after a fortieth of its wait, and who is behind it 
 
 test('where the nodes take long to answer, nobody is next that soon, and each asks again after a tenth of its wait', async () => {
   expect(await pauses(200, 30)).toEqual([100, 100]);
+});
+
+test('who lets another one go first learns nothing of how long the nodes take, and is as patient as before', async () => {
+  const { clock, both, wait, refuse, giveUp } = await scene(30);
+  await wait(3_000);
+  expect(await both(), 'one is next, and one behind it').toEqual([25, 50]);
+  await giveUp();
+  await refuse(1);
+  await clock.advance(300);
+  expect(await refuse(1), 'who has not waited anew for sixteen of their answers is not next').toBe(100);
 });

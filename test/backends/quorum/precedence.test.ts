@@ -4,6 +4,7 @@ import { manualClock } from '../../../products/testing/index.ts';
 import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
+import { SHARED } from '../../../src/core/contract/admission.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { claim, told } from './nodes.ts';
 
@@ -110,6 +111,28 @@ test('of processes that began to wait together one asks, and the others only rea
   over = true;
   for (let i = 0; i < 2_000; i++) await clock.advance(1);
   await Promise.all(waits);
+});
+
+test('a hold that is given back leaves another claim of its process next: a writer that waits for readers', async () => {
+  const clock = Object.assign(manualClock(), { random: () => 0.5 });
+  const nodes = [1, 2, 3].map(() => memory({ clock }));
+  const [here, there] = [quorum(nodes, { clock }), quorum(nodes, { clock })];
+  const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
+  const [reader, other] = [claim(SHARED), claim({ ...SHARED, ttl: 60_000 })];
+  for (const [process, own] of [
+    [here, reader],
+    [there, other],
+  ] as const)
+    expect((await during(process.attempt(own))).granted).toBe(true);
+  const since = clock.now();
+  const pause = async (): Promise<number> => {
+    const answer = await during(here.attempt(claim()));
+    return answer.granted ? Number.NaN : Math.round((1_000 * answer.retryAfter!) / (clock.now() - since));
+  };
+  for (; clock.now() < since + 900; await clock.advance(20)) await pause();
+  expect(await pause(), 'in thousandths of its wait').toBe(25);
+  await during(here.release(reader));
+  expect(await pause(), 'as long as before').toBe(25);
 });
 
 /** Processes over five nodes that wait for a key in steps of a clock; `requests` counts all that the nodes were asked. */
