@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { around } from '../../../products/testing/around.ts';
 import { manualClock } from '../../../products/testing/index.ts';
 import { Node } from '../../../src/backends/quorum/node.ts';
+import { type ClaimOfAll, NodeClaim } from '../../../src/backends/quorum/node-claim.ts';
+import type { NodeAnswer } from '../../../src/backends/quorum/tally.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
 import { claim } from './nodes.ts';
 import { counted, Server, three } from './server.ts';
@@ -77,4 +79,24 @@ test('a node that waits because the others were not heard counts sooner once the
   expect([await rests(), await rests()], 'as for the longest lease, and as they remember').toEqual([
     ...['another 299000 ms', 'another 9000 ms'],
   ]);
+});
+
+test('the first vote of a node that came back long ago counts, and so its run is marked for all', async () => {
+  const servers = three();
+  const { clock, nodes } = await scene(servers);
+  const voteOn = async (key: string): Promise<string> => {
+    const heard: NodeAnswer[] = [];
+    const whole: ClaimOfAll = {
+      ...{ tag: 'tag', within: 100, claim: claim({ key, ttl: 20_000 }), isOver: () => false },
+      receive: (_, answer) => heard.push(answer),
+    };
+    new NodeClaim(whole, nodes[0], 0, key, undefined).ask(clock.now());
+    for (let turn = 0; turn < 5; turn++) await clock.advance(0);
+    return heard.map(({ kind }) => kind).join();
+  };
+  expect(await voteOn('a')).toBe('yes');
+  await clock.advance(60_000);
+  servers[0].restart({ id: 'new', age: 30_000 });
+  expect(await voteOn('b'), 'longer ago than any lease').toBe('yes');
+  expect(servers[0].written).toEqual(['lease 20000', 'run new']);
 });
