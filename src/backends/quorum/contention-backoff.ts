@@ -58,11 +58,9 @@ export class ContentionBackoff {
   /** @param shared true if a rival had some of the votes */
   noteGrant(key: string, shared: boolean): void {
     const contention = this.#contentions.get(key);
-    if (shared && !contention) this.noteRefusal(key);
-    else if (contention) {
-      contention.since = undefined;
-      if (shared) contention.rivalSeenAt = this.#clock.now();
-    }
+    if (contention) contention.since = undefined;
+    if (!shared) return;
+    this.#contentions.set(key, { leftUntil: 0, ...contention, since: undefined, rivalSeenAt: this.#clock.now() });
   }
 
   noteRelease(key: string): void {

@@ -84,6 +84,7 @@ export class LeaseMemory {
   /** The longest lease that this process has stored at this run, ms, and the time until which it need not store the lease again. */
   #longestNoted = 0;
   #until = Number.NEGATIVE_INFINITY;
+  #runs = 0;
 
   constructor(backend: Backend, maxTtl: number) {
     this.#backend = backend;
@@ -101,8 +102,10 @@ export class LeaseMemory {
 
   /** Resolves when the node remembers the lease. Without the right to write, nothing is stored, and no process relies on the hint. */
   async noteLease(ttl: number, now: number): Promise<void> {
+    const runs = this.#runs;
     const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
     await ifAllowed(() => this.#hints!.write(leaseHint(lease), '1', HINT_TTL_MS + this.#maxTtl));
+    if (runs !== this.#runs) return; // an earlier run may have stored it
     if (now >= this.#until) this.#until = now + REWRITE_MS;
     this.#longestNoted = Math.max(this.#longestNoted, lease);
   }
@@ -110,6 +113,7 @@ export class LeaseMemory {
   /** Forgets what this process has stored, since a new run may have lost it. Returns the longest lease stored, ms. */
   forget(): number {
     const noted = this.#longestNoted;
+    this.#runs++;
     this.#longestNoted = 0;
     this.#until = Number.NEGATIVE_INFINITY;
     return noted;

@@ -88,25 +88,28 @@ export class RestartGuard {
     const now = this.#context.clock.now();
     if (name !== undefined && this.identity.recognise(name, now)) this.#restart();
     if (!needsHints(this.#context)) return;
+    const { run } = this.identity;
+    const checkRun = (): void => checkSame(run?.id ?? '', this.#view?.run);
     if (!this.#view) {
       await this.#readHints();
-      // A node that hangs must not delay the others. Until it answers, it is taken for a node that remembers nothing.
-      const moment = (done: () => void): unknown => this.#context.clock.after(OTHERS_TIMEOUT_MS, done, true);
-      if (this.#view && this.#excludedUntil(now) > now)
-        await Promise.race([this.#readOthers(), new Promise<void>(moment)]);
+      if (this.#view && this.#excludedUntil(now) > now) await briefly(this.#readOthers(), this.#context);
     }
-    if (ttl === 0 || this.#memory.remembers(ttl, now)) return;
+    if (ttl === 0) return;
+    checkRun();
+    if (this.#memory.remembers(ttl, now)) return;
     // A lease is stored only after its run is marked, and so only at nodes that count. If a process found a lease without a marked run, it
     // could not tell a new quorum from one that lost its data.
     if (this.#state === 'excluded') {
       const rest = this.#excludedUntil(now) - now;
       if (rest > 0) throw exclusionError(rest, this.#mayBeNew, this.#context.clock);
       await this.#countNodesAgain(now).get(this);
+      checkRun();
       if (this.#state === 'excluded')
         throw new Error('its vote does not count before one of a node that names its run');
-    } else if (!this.#view) throw new Error('restarted while it was asked');
+    }
     await this.#memory.noteLease(ttl, now);
-    void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // the mark has to last as long as the hint of the lease
+    checkRun();
+    void this.#memory.mark(run, undefined).catch(() => {}); // the mark has to last as long as the hint of the lease
   }
 
   #restart(): void {
@@ -201,6 +204,19 @@ const needsHints = ({ guarded, identities }: GuardContext): boolean =>
 function areTooFew(votes: readonly RestartGuard[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);
 }
+
+/**
+ * Another claim may notice a restart while this one waits. What this one learned is not true of the next run.
+ * @param asked the run that this claim asked @param read the run whose hints are known
+ * @throws Error if they differ
+ */
+function checkSame(asked: string, read: string | undefined): void {
+  if (read !== asked) throw new Error('restarted while it was asked');
+}
+
+/** A node that hangs must not delay the others. Until it answers, it is taken for a node that remembers nothing. */
+const briefly = (others: Promise<void>, { clock }: GuardContext): Promise<void> =>
+  Promise.race([others, new Promise<void>((done) => clock.after(OTHERS_TIMEOUT_MS, done, true))]);
 
 /** Decides when a node that does not count is read again. */
 class ReadSchedule {

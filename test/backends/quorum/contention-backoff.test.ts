@@ -154,3 +154,10 @@ test.each([
   expect(backoff.pauseAfter('k', how)).toBe(pause);
   expect(backoff.pauseAfter('of which nothing is known', how)).toBe(4);
 });
+
+test('a wait begins with the first refusal, also if a rival had some of the votes at the first grant', async () => {
+  const { clock, backoff } = await scene();
+  backoff.noteGrant('k', true);
+  await clock.advance(4_000);
+  expect(refuse(backoff, 'k')).toBe(4);
+});

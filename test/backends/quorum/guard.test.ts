@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { around } from '../../../products/testing/around.ts';
 import { type ManualClock, manualClock } from '../../../products/testing/index.ts';
+import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { excludedUntil, type NodeView } from '../../../src/backends/quorum/lease-memory.ts';
@@ -314,4 +315,44 @@ test('where a node that counts is lost, one that names no run and was not there 
   await cycle(lock);
   expect(await cycle(lock), 'one that names its run, and one that names none').toBe(true);
   await lock.close();
+});
+
+test('a lease whose note a restarted server answers, after another claim noticed the restart, is given to nobody else', async () => {
+  const { clock, servers, clients, open } = scene();
+  const during = <T>(work: Promise<T>): Promise<T> => stepUntilEnd(work, () => clock.advance(1));
+  const taken = async (lock: Backend, ttl: number, key: string): Promise<void> => {
+    expect((await during(lock.attempt(claim({ ttl, key })))).granted, key).toBe(true);
+  };
+  await clock.advance(100_000);
+  // A process whose first node answers the note of a lease of 20 s late.
+  const note = Promise.withResolvers<void>();
+  const [first, ...others] = clients();
+  const late = new Proxy(first!, {
+    get: (_, name) => {
+      const value = Reflect.get(first!, name) as unknown;
+      if (name !== 'hints') return value;
+      const write: NonNullable<Backend['hints']>['write'] = async (hint, ...rest) => {
+        if (hint.endsWith('lease/20000')) await note.promise;
+        await (Reflect.get(first!, name) as NonNullable<Backend['hints']>).write(hint, ...rest);
+      };
+      return { ...(value as object), write };
+    },
+  });
+  const process = quorum([late, ...others], { clock });
+  await taken(process, 1_000, 'before');
+  // The holder has the votes of the first two nodes.
+  const [one, two] = clients();
+  const fails = (): Promise<never> => Promise.reject(new Error('it is cut off'));
+  const cutOff = around(clients()[2]!, { attempt: fails, renew: fails, release: fails });
+  await taken(quorum([one!, two!, cutOff], { clock }), 20_000, 'held');
+  await clock.advance(1_000);
+  void process.attempt(claim({ ttl: 20_000, key: 'noted' })).catch(() => {});
+  await clock.advance(10);
+  servers[0]!.restart(false);
+  void process.attempt(claim({ ttl: 1_000, key: 'notices' })).catch(() => {});
+  await clock.advance(10);
+  note.resolve();
+  await clock.advance(100);
+  const second = during(open().attempt(claim({ ttl: 5_000, key: 'held' })));
+  expect(await second.then(({ granted }) => granted).catch(() => false)).toBe(false);
 });

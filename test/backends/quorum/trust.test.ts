@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
 import { manualClock } from '../../../products/testing/index.ts';
+import { memory } from '../../../src/backends/memory.ts';
+import { LeaseMemory } from '../../../src/backends/quorum/lease-memory.ts';
 import { RestartGuard, separateTwins } from '../../../src/backends/quorum/restart-guard.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { outcomeOf } from './scripted.ts';
@@ -438,6 +441,40 @@ test('what was read of a run that is over is not believed of the next', async ()
   await it.settled();
   expect(first.error?.message).toBe('restarted while it was asked');
   expect(servers[0].written).toEqual([]);
+});
+
+test.each([
+  'before',
+  'after',
+])('where a node answers a lease %s another claim notices its restart, the new run does not count', async (when) => {
+  const servers = three();
+  const [server] = servers;
+  const it = scene(servers);
+  await it.introduced();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.writing = (name) => (name === `${LEASE}20000` ? promise : Promise.resolve());
+  const vote = outcomeOf(it.known(it.all[0], 20_000));
+  await it.settled();
+  server.restart({ id: 'new', age: 0 });
+  if (when === 'before') resolve();
+  await it.settled();
+  await it.all[0].ask();
+  resolve();
+  await it.settled();
+  expect(server.written, 'the new run is marked by nobody').not.toContain('run new');
+  expect(doubtOf(it.all[0])?.message).toMatch('restarted');
+  if (when === 'after') expect(vote.error?.message).toBe('restarted while it was asked');
+});
+
+test('a lease that the earlier run of a node stored is not remembered by the next run', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const hints = { read: async () => undefined, write: () => promise };
+  const leases = new LeaseMemory(around(memory(), { hints }), MAX);
+  const noted = leases.noteLease(20_000, 0);
+  leases.forget();
+  resolve();
+  await noted;
+  expect(leases.remembers(20_000, 0)).toBe(false);
 });
 
 test('a node that is the server of another asks that one first whether it is still there', async () => {
