@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
+import { SHARED } from '../../src/core/contract/admission.ts';
 import type { Attempt, Grant } from '../../src/core/contract/backend.ts';
 import { PLACE_TTL_MS } from '../../src/core/contract/traits.ts';
 import { createLocks } from '../../src/index.ts';
@@ -127,6 +128,40 @@ test('who waits has the proposed token when it is admitted, and not only when it
   await engine.watch!(waiter, (grant) => void woken.push(grant?.token));
   await engine.release(holder);
   expect(woken).toEqual([10n]);
+});
+
+test('who is admitted together is told in the order of the queue, each of its own grant', async () => {
+  const { engine } = still();
+  const holder = claim('holder');
+  await engine.attempt(holder);
+  const told: unknown[] = [];
+  for (const [id, ttl] of [
+    ['a', 300],
+    ['b', 100],
+    ['c', 200],
+  ] as const) {
+    const reader = claim(id, { ...SHARED, ttl });
+    await engine.attempt(reader);
+    await engine.watch!(reader, (grant) => void told.push({ id, ...grant }));
+  }
+  await engine.release(holder);
+  expect(told).toEqual([
+    { id: 'a', granted: true, token: 2n, validFor: 300 },
+    { id: 'b', granted: true, token: 3n, validFor: 100 },
+    { id: 'c', granted: true, token: 4n, validFor: 200 },
+  ]);
+});
+
+test('who is told of its turn may give it back, and forget what was left, before the release that made room has ended', async () => {
+  const { engine } = still();
+  const [holder, next] = [claim('holder'), claim('next')];
+  await engine.attempt(holder);
+  await engine.attempt(next);
+  const done: unknown[] = [];
+  await engine.watch!(next, () => void done.push(engine.release(next), engine.values!.forget('key')));
+  expect(await engine.release(holder, undefined, { text: 'words', ttl: 1_000 })).toEqual({ freed: true, stored: true });
+  expect(await Promise.all(done)).toEqual([{ freed: true }, true]);
+  expect(await engine.attempt(claim('last'))).toMatchObject({ granted: true });
 });
 
 test('a watch that has ended wakes nobody, and one of a claim that is gone watches nothing', async () => {
