@@ -62,6 +62,37 @@ test('a claim whose turn came before its watch ended is told of no end', async (
   await waiting.watch(claim('b'), () => {})[Symbol.asyncDispose](); // one that wants to know of no end
 });
 
+test('a value wakes the claims of its key that take one, and no others', () => {
+  const waiting = new BufferedClaims(systemClock);
+  const woken: string[] = [];
+  const accepts = { age: 1_000, mark: '-', counts: 0 };
+  for (const [id, wish] of [
+    ['a', { accepts }],
+    ['for the lock', {}],
+    ['of another key', { accepts, key: 'other' }],
+    ['b', { accepts }],
+  ] as const)
+    waiting.watch(claim(id, wish), () => woken.push(id));
+  waiting.wakeAnswerable('key');
+  expect(woken).toEqual(['a', 'b']);
+});
+
+test('where only some claims may have missed something, only these are woken', () => {
+  const waiting = new BufferedClaims(systemClock);
+  const woken: string[] = [];
+  for (const key of ['here', 'there']) waiting.watch(claim(key, { key }), () => woken.push(key));
+  waiting.wakeAll(({ key }) => key === 'there');
+  expect(woken).toEqual(['there']);
+});
+
+test('a watch of a claim that was sent before ends like any other, and its end can be waited for', async () => {
+  const waiting = new BufferedClaims(systemClock);
+  const watch = waiting.watchSince(claim('a'), () => {}, 5);
+  expect(waiting.size).toBe(1);
+  await expect(watch[Symbol.asyncDispose]()).resolves.toBeUndefined();
+  expect(waiting.size).toBe(0);
+});
+
 describe('a claim whose watch begins only when its attempt is answered', () => {
   const missing = {
     'a message for it': (waiting: BufferedClaims) => void waiting.addressee('a'),
