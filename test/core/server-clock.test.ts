@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../products/testing/index.ts';
-import { ServerClock } from '../../src/backends/shared/server-clock.ts';
+import { ServerClock, ServerClocks } from '../../src/backends/shared/server-clock.ts';
 
 /** A server whose clock is `ahead` of ours, and what is known of it. */
 function scene(ahead: number) {
@@ -71,4 +71,27 @@ test('where nobody knows when it was asked for, only the newest answer counts', 
   await asks(3, 0);
   await asks(0, 40, false);
   expect(server.in(0)).toBe(there() - 40);
+});
+
+test('what the server shows now is known as long as its last answer is new enough', async () => {
+  const { server, asks, clock, there } = scene(5_000);
+  expect(server.lately(100)).toBeUndefined();
+  await asks(3, 0);
+  await clock.advance(100);
+  expect(server.lately(100)).toBe(there());
+  await clock.advance(1);
+  expect(server.lately(100)).toBeUndefined();
+});
+
+test('each server has a clock of its own, and all keys of a server go by that', () => {
+  const clocks = new ServerClocks(manualClock(), (key) => key.slice(0, 1));
+  clocks.of('a1').learn(5_000, 0);
+  clocks.of('b1').learn(9_000, 0);
+  expect(['a1', 'a2', 'b2', 'c1'].map((key) => clocks.of(key).in(0))).toEqual([5_000, 5_000, 9_000, undefined]);
+});
+
+test('where there is one server, all keys go by its clock', () => {
+  const clocks = new ServerClocks(manualClock(), undefined);
+  clocks.of('a').learn(5_000, 0);
+  expect(clocks.of('b').in(0)).toBe(5_000);
 });
