@@ -3,8 +3,15 @@ import { expect, test } from 'vitest';
 import { answerTo } from '../../../src/backends/mongodb/documents.ts';
 import { EngineQueue, hintsBy } from '../../../src/backends/shared/queue.ts';
 import { QueuedClaims } from '../../../src/backends/shared/queued-claims.ts';
-import { claimsOf, EngineTime, jsonOf, TokenCounter } from '../../../src/backends/shared/stored-queue.ts';
-import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import {
+  admits,
+  byRule,
+  claimsOf,
+  EngineTime,
+  jsonOf,
+  TokenCounter,
+} from '../../../src/backends/shared/stored-queue.ts';
+import { EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { PLACE_TTL_MS } from '../../../src/core/contract/traits.ts';
 import { claim } from '../../core/claim.ts';
@@ -133,6 +140,35 @@ test('a claim of which nobody knows when it joined is listed without a time', ()
     .at(new EngineTime(400))
     .entries('key');
   expect(timed).toMatchObject({ since: 250 });
+});
+
+test('a claim is listed with the time since it joined, whatever it did since then, and never with less than none', () => {
+  const since = (queue: EngineQueue): (number | undefined)[] => queue.entries('key').map(({ since }) => since);
+  const queue = empty();
+  queue.attempt(claim('holder'));
+  queue.at(new EngineTime(10)).attempt(claim('waiter'));
+  queue.renew({ id: 'holder', ttl: 1_000 });
+  expect(since(queue)).toEqual([10, 0]);
+  const doubtful = empty().at(new EngineTime(0, 5)); // the clock may show 5 already
+  doubtful.attempt(claim('holder'));
+  expect(since(doubtful)).toEqual([0]);
+});
+
+test('where the clock is not known exactly, a claim expires late rather than early', () => {
+  const queue = empty().at(new EngineTime(0, 5));
+  queue.attempt(claim('holder', { ttl: 10 }));
+  expect(idsIn(queue.at(new EngineTime(14, 20)).claims)).toEqual(['holder']);
+  expect(idsIn(queue.at(new EngineTime(15, 20)).claims)).toEqual([]);
+});
+
+test('where a queue does not store who holds, its order and its units say that', () => {
+  const permit = { units: 1, capacity: 2, label: '', held: false, ttl: 1_000 };
+  const three = [1n, 2n, 3n].map((token) => ({ ...permit, id: `${token}`, token }));
+  expect(byRule(three).map(({ held }) => held)).toEqual([true, true, false]);
+  expect(admits(three.slice(0, 1), permit), 'one more').toBe(true);
+  expect(admits(three.slice(0, 2), permit), 'there is no room').toBe(false);
+  expect(admits(three, SHARED), 'others wait').toBe(false);
+  expect(admits([], permit)).toBe(true);
 });
 
 test('a claim that has a moment left stays, while others expire', () => {
