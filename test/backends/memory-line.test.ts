@@ -16,7 +16,12 @@ const tokenOf = (attempt: Attempt): bigint | undefined => (attempt as Partial<Gr
 
 test('memory() is the engine that can do all: permits, tokens that it never gives twice, and the shortest leases', async () => {
   const { engine, clock } = still();
-  expect(engine.traits).toMatchObject({ units: 'counted', fencing: 'durable', ttl: { min: 1 } });
+  expect(engine.traits).toMatchObject({
+    units: 'counted',
+    fencing: 'durable',
+    ttl: { min: 1 },
+    values: { maxBytes: 65_536 },
+  });
   const locks = createLocks(engine, { clock });
   const lease = await locks.semaphore('permits', { permits: 2 }).acquire({ ttl: 3 });
   expect(lease.held).toBe(true);

@@ -48,6 +48,22 @@ test('values are gone when they are over, and when they are forgotten', async ()
   expect((await backend.values!.look('b')).value).toBeUndefined();
 });
 
+test('a hint is read until it is over or taken back, and is no value of a key', async () => {
+  const { clock, engine: backend, store, kept } = engine();
+  const { read, write } = backend.hints!;
+  await store('a', 99);
+  await write('a', 'hint', 10);
+  await write('b', 'other', 10);
+  expect([await read('a'), await read('b'), await read('c')]).toEqual(['hint', 'other', undefined]);
+  expect(await kept()).toEqual(['a']);
+  await write('b', undefined, 10);
+  await clock.advance(9);
+  expect([await read('a'), await read('b')]).toEqual(['hint', undefined]);
+  await clock.advance(1);
+  expect(await read('a')).toBeUndefined();
+  expect((await backend.values!.look('a')).value).toMatchObject({ text: 'a' });
+});
+
 test('a grant that counts is remembered with its number and its mark, and told to a claim that is refused; one that does not count is not', async () => {
   const { engine: backend } = engine();
   const counts = { age: 0, mark: 'mark', counts: 10 };
