@@ -12,7 +12,9 @@ const words = (text: string): string[] => text.split(' ');
 /** Keys that some engine, encoding, collation or pattern might confuse, or might not take as a name. */
 export const LOOKALIKES: Readonly<Record<string, readonly string[]>> = {
   'case and accents': words('straße STRASSE strasse Strasse strase é e E ı i I İ'),
-  'Unicode forms': words('\u00e9 e\u0301 \u212b \u00c5 A\u030a ﬁ fi ① 1 \u{1f512} \u{1f513}'),
+  'Unicode forms': words(
+    '\u00e9 e\u0301 \u212b \u00c5 A\u030a ﬁ fi ① 1 \u{1f512} \u{1f513} \u{10000} \u{10001} \u{10ffff}',
+  ),
   'white space': ['a', 'a ', ' a', 'a  ', 'a\t', 'a\n', 'a\r\n', 'a\u00a0', 'a\u3000', 'a\u200b', '\ufeffa', ' '],
   'NUL and control characters': words('a\0 a\0b a\0\0 \0 a\u0001 a\u001f a\u007f a\u0085 a\ufffd a\uffff'),
   paths: words('a/b a a/ /a a//b a/./b a/../a / // . .. ../a a\\b b'),

@@ -97,8 +97,7 @@ export class RestartGuard {
     if (ttl === 0) return;
     checkRun();
     if (this.#memory.remembers(ttl, now)) return;
-    // A lease is stored only after its run is marked, and so only at nodes that count. If a process found a lease without a marked run, it
-    // could not tell a new quorum from one that lost its data.
+    // A lease is stored only after its run is marked: a node with a lease and no mark would look as if it had lost its data.
     if (this.#state === 'excluded') {
       const rest = this.#excludedUntil(now) - now;
       if (rest > 0) throw exclusionError(rest, this.#mayBeNew, this.#context.clock);

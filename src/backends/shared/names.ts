@@ -7,8 +7,8 @@ export function rangeFrom(name: string, exact = false): NameRange {
   return { from, to: Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]) }; // no byte of UTF-8 is 0xff
 }
 
-/** The beginning of a hint's key: half of a surrogate pair, so no key of a lock begins with it. */
-const HINT = '\uD800';
+/** The beginning of a hint's key: the second half of a surrogate pair. Keys of locks are well-formed, so none begins with it. */
+const HINT = '\uDC00';
 export const hintKey = (name: string): string => HINT + name;
 export const isHint = (key: string): boolean => key.startsWith(HINT);
 
