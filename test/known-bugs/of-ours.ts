@@ -182,6 +182,27 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'redlock',
+    'an answer of the run of a node before its restart let the votes of the next run count at once: two held one key',
+    scene(
+      'test/backends/quorum/guard.test.ts',
+      'a lease whose note a restarted server answers, after another claim noticed the restart, is given to nobody else',
+    ),
+  ),
+  bug(
+    'redlock',
+    'a lease that a node had stored before its restart was believed to be stored by the next run',
+    scene(
+      'test/backends/quorum/trust.test.ts',
+      'a lease that the earlier run of a node stored is not remembered by the next run',
+    ),
+  ),
+  bug(
+    'file and mysql',
+    'keys that begin with a character of U+10000 to U+103FF were taken for hints: they excluded each other, and a listing never ended',
+    onEveryEngine('laws/keys', 'different keys never meet: ${kind}'),
+  ),
+  bug(
+    'redlock',
     'a claim of which the vote was under way was listed as a hold',
     scene(
       'test/backends/quorum/standings.test.ts',
