@@ -139,9 +139,22 @@ export class SourcesLane implements Lane {
     return known;
   }
 
+  /** In a process that loads the files of these tests, and no others: it is needed for one mutant only. */
   async #inNewProcess(mutant: number, tests: readonly Told[]): Promise<Verdict | undefined> {
-    await using worker = new Worker({ ...this.#environment, MUTANT: `${mutant}` });
-    return (await worker.start()) && (await worker.ask<Verdict>({ mutant, tests }, WITHIN));
+    if (tests.length === 0) return { verdict: 'survived' };
+    const files = [...new Set(tests.map(({ test }) => this.#files[test]!))];
+    await using worker = new Worker({ ...this.#environment, MUTANT: `${mutant}`, MUTATED_BY: files.join() });
+    const first = await worker.start();
+    if (!first) return undefined;
+    // There, tests have numbers of their own: those of one file come one after the other, here and there.
+    const numberOf = (file: string): number => first.tests.findIndex((test) => test.startsWith(`${file}: `));
+    const own = ({ test, ...cost }: Told): Told => {
+      const file = this.#files[test]!;
+      return { ...cost, test: numberOf(file) + test - this.#files.indexOf(file) };
+    };
+    const verdict = await worker.ask<Verdict>({ mutant, tests: tests.map(own) }, WITHIN);
+    const at = tests.findIndex((each) => own(each).test === verdict?.test);
+    return verdict && { ...verdict, ...(at >= 0 && { test: tests[at]!.test }) };
   }
 
   async end(): Promise<void> {

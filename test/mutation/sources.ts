@@ -9,7 +9,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** What is mutated in a process that stays, and the tests that concern it: none of them needs a server. */
 export const SOURCES =
   process.env.MUTATED ??
-  'src/core,src/primitives,src/backends/quorum,src/memo,src/backends/memory.ts,src/backends/shared/queue.ts,src/backends/shared/queued-claims.ts';
+  'src/core,src/primitives,src/backends/quorum,src/memo,src/backends/memory.ts,src/backends/shared';
 const TESTS = (
   process.env.MUTATED_BY ??
   'test/core,test/backends/memory*,test/backends/shared,test/backends/quorum,test/mutation/slices.ts,test/exploration,test/waits,test/misuse*,test/testing,test/once,test/memo,test/simulation/memo'
@@ -36,9 +36,14 @@ export const testFiles = (): string[] =>
     ...files(TESTS, '.test.ts'),
   ].filter((path) => !NOT.test(path));
 
+/** Constants of engines that need servers. */
+const NOT_MUTATED = /shared\/traits\.ts$/;
+
 /** Every mutant of the sources, in an order that is the same in every process. */
 export const allMutants = (sources = SOURCES): Mutant[] =>
-  files(sources.split(','), '.ts').flatMap((file) => mutantsOf(file, readFileSync(`${root}${file}`, 'utf8')));
+  files(sources.split(','), '.ts')
+    .filter((file) => !NOT_MUTATED.test(file))
+    .flatMap((file) => mutantsOf(file, readFileSync(`${root}${file}`, 'utf8')));
 
 export const numbered = (mutants: readonly Mutant[]): Map<string, number> =>
   new Map(mutants.map(({ id }, number) => [id, number]));
