@@ -1,10 +1,11 @@
 /** All callers of a memo get the same, the runner too: a value of its own each, or the reason why there is none. */
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, type LockError, type MemoOptions } from '../../src/index.ts';
 import { heard } from '../core/heard.ts';
+import { warned } from './warned.ts';
 
 class Row {
   readonly id = 7n;
@@ -39,13 +40,14 @@ async function callers(key: string, fn: () => unknown, options: MemoOptions = { 
 const values = async (made: ReturnType<typeof callers>): Promise<unknown[]> =>
   (await made).results.map((result) => (result.status === 'fulfilled' ? result.value.value : result.reason));
 
-let warnings: string[] = [];
-const warned = vi.spyOn(process, 'emitWarning');
+let warnings: ReturnType<typeof warned>;
 beforeEach(() => {
-  warnings = [];
-  warned.mockImplementation((...[text, type]: unknown[]) => void warnings.push(`${type}: ${text}`));
+  warnings = warned();
 });
-afterEach(() => warned.mockReset());
+afterEach(() => warnings[Symbol.dispose]());
+
+/** A key warns once in a process, so each time another key. */
+let keys = 0;
 
 test.each<[string, unknown, unknown?]>([
   ['a date', { at: new Date(5) }],
@@ -65,7 +67,7 @@ test.each<[string, unknown, unknown?]>([
     expect(each).toStrictEqual(plain);
     if (typeof each === 'object') expect(each, 'it is of the runner').not.toBe(value);
   }
-  expect(warnings).toEqual([]);
+  expect(warnings.told).toEqual([]);
 });
 
 describe.each<[string, unknown, string, string]>([
@@ -83,13 +85,13 @@ describe.each<[string, unknown, string, string]>([
   });
 
   test('a warning tells once per key', async () => {
-    const key = `once: ${title}`;
+    const key = `once ${++keys}: ${title}`;
     for (let time = 0; time < 2; time++) await callers(key, () => value, {});
-    expect(warnings).toEqual([expect.stringMatching(/^HoldfastUnkeptWarning: /)]);
-    expect(warnings[0]).toContain(`"${key}"`);
-    expect(warnings[0]).toContain(why);
+    expect(warnings.told).toEqual([expect.stringMatching(/^HoldfastUnkeptWarning: /)]);
+    expect(warnings.told[0]).toContain(`"${key}"`);
+    expect(warnings.told[0]).toContain(why);
     await callers(`${key}, another`, () => value);
-    expect(warnings).toHaveLength(2);
+    expect(warnings.told).toHaveLength(2);
   });
 
   test('its state is failed, for a look and for events, and not kept', async () => {

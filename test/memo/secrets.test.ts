@@ -1,7 +1,8 @@
 /** What is kept is in no error, no warning and no mark; what is kept of an error has bounds. */
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type LockError, type MemoOptions } from '../../src/index.ts';
+import { warned } from './warned.ts';
 
 const SECRET = 'a secret word';
 const thrown = (): never => {
@@ -14,13 +15,28 @@ const seal = {
   open: (text: string) => Buffer.from(text, 'hex').toString(),
 };
 
-let warnings: string[] = [];
-const warned = vi.spyOn(process, 'emitWarning');
+let warnings: ReturnType<typeof warned>;
 beforeEach(() => {
-  warnings = [];
-  warned.mockImplementation((text) => void warnings.push(String(text)));
+  warnings = warned();
 });
-afterEach(() => warned.mockReset());
+afterEach(() => warnings[Symbol.dispose]());
+
+/** A key warns once in a process, so each time another key. */
+let keys = 0;
+
+/** What was rejected during `act`, and nobody has caught. */
+async function uncaughtIn(act: () => Promise<unknown>): Promise<readonly unknown[]> {
+  const uncaught: unknown[] = [];
+  const hear = (error: unknown): void => void uncaught.push(error);
+  process.on('unhandledRejection', hear);
+  try {
+    await act();
+    await new Promise(setImmediate);
+  } finally {
+    process.off('unhandledRejection', hear);
+  }
+  return uncaught;
+}
 
 /** All that is stored, told and thrown, of a run and of a call after it. */
 async function all(key: string, options: MemoOptions, fn: () => unknown = () => SECRET) {
@@ -31,7 +47,7 @@ async function all(key: string, options: MemoOptions, fn: () => unknown = () => 
   const peeked = await memo.peek().catch((error) => ({ error }));
   const errors: LockError[] = [first, later, (peeked as { error: LockError }).error];
   const { text = '' } = (await engine.values!.look(key)).value ?? {};
-  return { text, errors, told: warnings };
+  return { text, errors, told: warnings.told };
 }
 /** Errors as a logger writes them, with their causes. */
 const logged = ({ text, errors, told }: Awaited<ReturnType<typeof all>>): string =>
@@ -42,7 +58,7 @@ describe.each<[string, MemoOptions]>([
   ['seal.seal()', { seal: { ...plain, seal: thrown } }],
 ])('of a failing %s', (name, options) => {
   test('nothing but its name and the kind of the error is stored and told', async () => {
-    const made = await all(`kind of ${name}`, options);
+    const made = await all(`kind of ${name} ${++keys}`, options);
     for (const error of made.errors)
       expect(error).toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining(`${name} threw`) });
     expect(made.text).toMatch(/SyntaxError/);
@@ -110,15 +126,14 @@ describe.each<[string, (rejects: () => Promise<never>) => MemoOptions]>([
   ['seal.open()', (rejects) => ({ seal: { ...plain, open: rejects as never } })],
 ])('%s that gives a promise', (name, optionsWith) => {
   test('is refused with words, and its rejection is nobody’s', async () => {
-    const unhandled = vi.fn();
-    process.on('unhandledRejection', unhandled);
-    const made = await all(
-      `promise of ${name}`,
-      optionsWith(async () => thrown()),
-    );
-    await new Promise(setImmediate);
-    process.off('unhandledRejection', unhandled);
-    expect(unhandled).not.toHaveBeenCalled();
+    let made!: Awaited<ReturnType<typeof all>>;
+    const uncaught = await uncaughtIn(async () => {
+      made = await all(
+        `promise of ${name}`,
+        optionsWith(async () => thrown()),
+      );
+    });
+    expect(uncaught).toEqual([]);
     const message = expect.stringMatching(`${name.replace(/[.()]/g, '\\$&')}.* gave a promise`);
     for (const error of made.errors) expect(error).toMatchObject({ code: 'LOCK_INVALID', message });
     expect(logged({ ...made, text: '' })).not.toContain(SECRET);
@@ -130,20 +145,20 @@ test.each<[string, () => unknown, string]>([
   ['throws', thrown, 'threw an instance of SyntaxError'],
   ['gives no duration', () => 'soon', 'the answer of keepError'],
 ])('where keepError() %s, its own caller has its error, those beside it and a warning say so, and nothing is kept', async (title, keepError, why) => {
-  const unhandled = vi.fn();
-  process.on('unhandledRejection', unhandled);
-  const memo = createLocks(memory()).memo(`keepError ${title}`, { keep: '1h', keepError: keepError as never });
+  const key = `keepError ${title} ${++keys}`;
+  const memo = createLocks(memory()).memo(key, { keep: '1h', keepError: keepError as never });
   const fails = (): Promise<never> => Promise.reject(new Error('its own'));
-  const [own, beside] = await Promise.allSettled([memo.run(fails), memo.run(fails)]);
-  await new Promise(setImmediate);
-  process.off('unhandledRejection', unhandled);
+  let [own, beside]: PromiseSettledResult<unknown>[] = [];
+  const uncaught = await uncaughtIn(async () => {
+    [own, beside] = await Promise.allSettled([memo.run(fails), memo.run(fails)]);
+  });
   expect(own).toMatchObject({ reason: { message: 'its own' } });
   expect(beside).toMatchObject({ reason: { code: 'LOCK_INVALID', message: expect.stringContaining(why) } });
-  expect(warnings).toEqual([
-    expect.stringMatching(`^"keepError ${title}" failed, and .*${why.replace('()', '\\(\\)')}`),
+  expect(warnings.told).toEqual([
+    expect.stringMatching(`^HoldfastUnkeptWarning: "${key}" failed, and .*${why.replace('()', '\\(\\)')}`),
   ]);
-  expect(unhandled).not.toHaveBeenCalled();
-  expect(warnings.join()).not.toContain(SECRET);
+  expect(uncaught).toEqual([]);
+  expect(warnings.told.join()).not.toContain(SECRET);
   expect(await memo.peek()).toMatchObject({ state: 'absent' });
 });
 
