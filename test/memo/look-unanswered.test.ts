@@ -155,3 +155,21 @@ test('a wait that is longer than a look is as long as was asked for, at any time
   await clock.advance(1.25);
   expect(ended).toBe('LOCK_TIMEOUT');
 });
+
+test('callers whose claim finds what a newer version has left are told so, and nobody runs', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const values = { ...engine.values!, look: () => Promise.reject(new Error('away')) };
+  const locks = await loaded(createLocks(around(engine, { values }), { clock }));
+  const all = 2 ** 31 - 1;
+  const claim = { key: 'key', id: 'a'.repeat(32), units: all, capacity: all, ttl: 60_000, queue: false };
+  const newer = { ...claim, tokenCount: 1, within: 1_000, label: 'of a newer version' };
+  await engine.attempt(newer);
+  const memo = locks.memo('key', { keep: '1h' });
+  const calls = [1, 2].map(() => memo.run(() => expect.fail('it ran')));
+  const told = calls.map((call) => expect(call).rejects.toMatchObject({ code: 'LOCK_INVALID', key: 'key' }));
+  await clock.advance(10);
+  await engine.release(newer, undefined, { text: '2 kept plain - 1', ttl: 60_000 });
+  await clock.advance(10);
+  await Promise.all(told);
+});

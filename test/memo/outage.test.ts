@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, LockError } from '../../src/index.ts';
 import { heard } from '../core/heard.ts';
 import { loaded } from './loaded.ts';
 
@@ -161,4 +161,70 @@ test('of callers that come one after the other each waits as long as was promise
     expect(after).toBeGreaterThanOrEqual(9_000);
     expect(after).toBeLessThanOrEqual(PROMISED + 500);
   }
+});
+
+test('a caller whose look was not answered, and whose claim was, waits for as long as a run takes', async () => {
+  const { clock, engine, locks, stand } = await setup();
+  const work = Promise.withResolvers<string>();
+  void createLocks(engine, { clock })
+    .memo<string>('key', { keep: '1h' })
+    .run(() => work.promise);
+  await clock.advance(10);
+  stand(true);
+  const end = timed(
+    clock,
+    locks.memo<string>('key', { keep: '1h' }).run(() => 'again'),
+  );
+  await clock.advance(6_000);
+  stand(false);
+  await clock.advance(60_000);
+  expect(end).toEqual({});
+  work.resolve('made');
+  await clock.advance(1_000);
+  expect(end).toMatchObject({ how: { value: 'made', kept: true } });
+});
+
+test('where the engine says itself that it cannot be asked, a caller that does not wait is told its words', async () => {
+  const clock = manualClock();
+  const full = new LockError('LOCK_UNAVAILABLE', 'the engine has no room');
+  const locks = createLocks(around(memory({ clock }), { attempt: () => Promise.reject(full) }), { clock });
+  await expect(locks.memo('key').run(() => 1, { wait: 0 })).rejects.toThrow('the engine has no room');
+});
+
+test('when the engine has not answered a caller, those are told so that have waited for ten seconds by then, and no others', async () => {
+  const { clock, locks, stand } = await setup();
+  stand(true);
+  const memo = locks.memo<string>('key');
+  const call = () =>
+    timed(
+      clock,
+      memo.run(() => 'made'),
+    );
+  call();
+  await clock.advance(4_999);
+  const asks = call();
+  await clock.advance(5_000);
+  const long = call();
+  await clock.advance(1);
+  const shorter = call();
+  await clock.advance(30_000);
+  expect(asks, 'until its last request must be over').toEqual({ how: 'LOCK_UNAVAILABLE', after: 15_000 });
+  expect(long).toEqual({ how: 'LOCK_UNAVAILABLE', after: 10_000 });
+  expect(shorter).toEqual({ how: 'LOCK_UNAVAILABLE', after: 15_000 });
+});
+
+test('while the engine answers, a caller of a memo needs no more timers than one of a lock', async () => {
+  const { clock, engine, locks } = await setup();
+  const others = createLocks(engine, { clock });
+  const timersOf = async (key: string, call: () => unknown): Promise<number> => {
+    await others.mutex(key).acquire();
+    const before = clock.pending;
+    call();
+    await clock.advance(0);
+    return clock.pending - before;
+  };
+  const ofLock = (key: string) => timersOf(key, () => locks.mutex(key).acquire({ wait: 'forever' }));
+  await ofLock('a first one');
+  const needs = await ofLock('lock');
+  expect(await timersOf('memo', () => locks.memo('memo').run(() => 1))).toBe(needs);
 });
