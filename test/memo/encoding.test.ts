@@ -107,9 +107,19 @@ describe('an error', () => {
     expect(back.errors).toEqual([new Error('a'), 1n]);
   });
 
-  test('has no stack for others', () => {
-    expect(toText(new Error('no'))).not.toContain('encoding.test');
-    expect((again(new TypeError('no')) as Error).stack).toBe('TypeError: no');
+  test.each([false, true])('has no stack for others, also one that is shown as a member: %s', (enumerable) => {
+    const error = new TypeError('no');
+    Object.defineProperty(error, 'stack', { value: error.stack, enumerable });
+    expect(toText(error)).not.toContain('encoding.test');
+    expect((again(error) as Error).stack).toBe('TypeError: no');
+  });
+
+  test('that came back may be changed as any other', () => {
+    const back = again(Object.assign(new Error('no'), { code: 'E' })) as Error & { code?: string };
+    back.message = `while paying: ${back.message}`;
+    delete back.code;
+    expect(back.message).toBe('while paying: no');
+    expect('code' in back).toBe(false);
   });
 });
 
@@ -155,6 +165,15 @@ class Private {
   }
 }
 class Derived extends Private {}
+class Numbered extends Private {
+  static override readonly name = 5 as never;
+}
+/** A typed array that some versions of the language have and others do not. */
+class Half extends Uint8Array {
+  override get [Symbol.toStringTag](): never {
+    return 'Float16Array' as never;
+  }
+}
 const around: Record<string, unknown> = {};
 around.inner = [around];
 const selfish = { toJSON: (): unknown => selfish };
@@ -163,12 +182,15 @@ const deep = Array.from({ length: 501 }).reduce<unknown>((inner) => [inner], 1);
 describe.each([
   ['is a function', () => {}],
   ['is a symbol', Symbol('s')],
+  ['is a Float16Array', new Half(2)],
   ['is an instance of Promise, which shows nothing of it', Promise.resolve()],
   ['is an instance of RegExp, which shows nothing of it', /a/],
   ['is an instance of WeakMap, which shows nothing of it', new WeakMap()],
   ['is an instance of AbortSignal, which shows nothing of it', new AbortController().signal],
   ['is an instance of Private, which shows nothing of it', new Private()],
   ['is an instance of Derived, which shows nothing of it', new Derived()],
+  ['is an object, which shows nothing of it', new Numbered()],
+  ['is an object, which shows nothing of it', new (class extends Private {})()],
   ['is an object, which shows nothing of it', Object.create({ hidden: 1, constructor: undefined })],
   ['contains itself', selfish],
 ])('%s, and is refused', (kind, value) => {

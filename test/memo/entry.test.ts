@@ -9,6 +9,7 @@ import {
   type Kind,
   opened,
   readStored,
+  unkeepable,
   unkeptBody,
   writeEntry,
 } from '../../src/memo/entry.ts';
@@ -150,7 +151,17 @@ describe('an error', () => {
     expect(of(new RefusedValue('is a function', 'value.name'), true).message).toContain(
       ': a part of it is a function.',
     );
+    const newer = { kind: 'unkept', match: '-', body: 'LOCK_NEWER it is new' } as const;
+    expect(errorOf(newer, AT), 'a code of a newer version').toMatchObject({ code: 'LOCK_INVALID' });
     expect(unkeptBody(new RefusedValue('too long'), true)).toBe('LOCK_INVALID too long');
     expect(unkeptBody(new RefusedValue('is a function', `value.${'x'.repeat(70_000)}`), false)).toHaveLength(1_013);
+  });
+});
+
+test('a value that cannot be kept beside the data of its user is told with its key, and why', () => {
+  expect(unkeepable('order:42', new RefusedValue('is a function', 'value.name'))).toMatchObject({
+    code: 'LOCK_INVALID',
+    key: 'order:42',
+    message: 'the result of "order:42" cannot be kept: value.name is a function',
   });
 });
