@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
-import { fingerprint } from '../../src/memo/match.ts';
+import { fingerprint, requestOf } from '../../src/memo/match.ts';
 
 class Payment {
   readonly amount: bigint;
@@ -51,4 +51,22 @@ describe.each([
       }),
     );
   });
+});
+
+test('the arguments of a call are its request: equal ones, some of which may be undefined, are one request', () => {
+  const one = requestOf(['order:42', undefined, { b: 1, a: 2 }], 'Orders.pay()');
+  expect(requestOf(['order:42', undefined, { a: 2, b: 1 }], 'Orders.pay()')).toBe(one);
+  expect(requestOf(['order:42', null, { a: 2, b: 1 }], 'Orders.pay()')).not.toBe(one);
+  expect(fingerprint({ match: one }, 'key')).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('arguments that cannot be compared are refused, and the error says of which call, and which argument', () => {
+  expect(() => requestOf([1, { by: () => 1 }], 'Orders.pay()')).toThrow(
+    expect.objectContaining({
+      code: 'LOCK_INVALID',
+      message: expect.stringContaining(
+        'the arguments of Orders.pay() cannot be compared: arguments[1].by is a function',
+      ),
+    }),
+  );
 });
