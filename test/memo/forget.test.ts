@@ -115,3 +115,13 @@ test('once memos are loaded, the engine is asked to forget in the turn of the ca
   expect(await forgotten).toBe(true);
   expect(await there.memo('key').peek()).toMatchObject({ state: 'absent' });
 });
+
+test('a process that has used no memo yet can forget what another one has kept', async () => {
+  const engine = memory();
+  await createLocks(engine)
+    .memo('key', { keep: '1h' })
+    .run(() => 1);
+  const memo = createLocks(engine).memo('key');
+  expect(await memo.forget()).toBe(true);
+  expect(await memo.forget(), 'it is gone').toBe(false);
+});
