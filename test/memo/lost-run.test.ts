@@ -89,3 +89,43 @@ test('the failure of a lost run, whose keepError answers nonsense, is its own ca
   next.resolve('');
   await other;
 });
+
+test.each([
+  'loses its lease',
+  'fails',
+] as const)('callers that have waited for a minute beside a run that %s go on waiting, and the next one runs', async (how) => {
+  const { clock, first, hang } = processes();
+  const before = await hang();
+  const memo = first.memo<string>('key', { keep: '1h' });
+  const next = Promise.withResolvers<string>();
+  const [runs, waits] = [memo.run(() => next.promise), memo.run(() => 'of the last')];
+  await clock.advance(60_000);
+  if (how === 'fails') before.reject(new Error('no'));
+  else await first.forceRelease('key', { reason: 'it hangs' });
+  await clock.advance(3_000);
+  next.resolve('next');
+  await clock.advance(10);
+  expect(await runs).toMatchObject({ value: 'next', ran: true });
+  expect(await waits).toMatchObject({ value: 'next', ran: false });
+});
+
+test('the end of a run that lost its lease takes nothing from the run after it, nor from those who wait for that', async () => {
+  const { clock, first, hang } = processes();
+  const lost = await hang({ match: 'one', keepError: () => 'nonsense' });
+  const memo = (match: string) => first.memo<string>('key', { keep: '1h', match });
+  const next = Promise.withResolvers<string>();
+  const [runs, waits] = [memo('one').run(() => next.promise), memo('one').run(() => 'of the last')];
+  await clock.advance(0);
+  await first.forceRelease('key', { reason: 'it hangs' });
+  await clock.advance(1_500);
+  lost.reject(new Error('late'));
+  await expect(lost.call).rejects.toThrow('late');
+  const other = memo('two').run(() => 'of another request');
+  const told = expect(Promise.race([other, runs])).rejects.toMatchObject({ code: 'LOCK_MISMATCH' });
+  await clock.advance(10);
+  await told;
+  next.resolve('next');
+  await clock.advance(10);
+  expect(await runs).toMatchObject({ value: 'next', ran: true, kept: true });
+  expect(await waits).toMatchObject({ value: 'next', ran: false });
+});
