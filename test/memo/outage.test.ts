@@ -84,6 +84,24 @@ test.each([
   expect((await engine.values!.look('key')).value).toBeUndefined();
 });
 
+test('where the engine stands still when a run fails, and the error is kept, whoever has waited for long is told so soon', async () => {
+  const { clock, locks, stand } = await setup();
+  const memo = locks.memo<string>('key', { keep: '1h', keepError: () => '1h' });
+  const work = Promise.withResolvers<string>();
+  void memo.run(() => work.promise).catch(() => {});
+  await clock.advance(20_000);
+  const beside = timed(
+    clock,
+    memo.run(() => 'again'),
+  );
+  await clock.advance(10_000);
+  stand(true);
+  work.reject(new Error('no'));
+  await clock.advance(60_000);
+  expect(beside.how).toBe('LOCK_UNAVAILABLE');
+  expect(beside.after).toBeLessThanOrEqual(10_000 + PROMISED);
+});
+
 test('the runner has its value, and the release goes on: once the engine answers, the result is there', async () => {
   const { clock, engine, locks, stand } = await setup();
   const memo = locks.memo<string>('key', { keep: '1h' });
@@ -105,13 +123,16 @@ test('the runner has its value, and the release goes on: once the engine answers
   expect(await memo.run(() => 'again')).toMatchObject({ value: 'made', ran: false });
 });
 
-test('a caller whose look is not answered waits no longer for its claim', async () => {
+test.each([
+  '1h',
+  1,
+] as const)('a caller whose look is not answered waits no longer for its claim (keep %s)', async (keep) => {
   const { clock, locks, stand } = await setup();
   stand(true);
   const ends = [{}, { wait: 3_600_000 }].map((how) =>
     timed(
       clock,
-      locks.memo<string>('key', { keep: '1h' }).run(() => 'made', how),
+      locks.memo<string>('key', { keep }).run(() => 'made', how),
     ),
   );
   await clock.advance(30_000);

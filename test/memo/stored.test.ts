@@ -4,7 +4,7 @@ import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import { createLocks, type MemoOptions } from '../../src/index.ts';
+import { createLocks, LockError, type MemoOptions } from '../../src/index.ts';
 import { heard } from '../core/heard.ts';
 import { loaded } from './loaded.ts';
 import { standing } from './standing.ts';
@@ -167,4 +167,32 @@ test('of those who wait when another process hears of a result that nobody keeps
   await clock.advance(1_000);
   expect(await waiting).toMatchObject({ value: 'made', ran: false });
   expect(await late).toMatchObject({ value: 'made for the late one', ran: true });
+});
+
+test('an error that the engine did not take is told to its own caller only, and the next one runs', async () => {
+  const { clock, engine } = await processes();
+  const full = around(engine, {
+    release: (handle, next, value) =>
+      value ? Promise.reject(new LockError('LOCK_UNAVAILABLE', 'no room')) : engine.release(handle, next),
+  });
+  const locks = await loaded(createLocks(full, { clock, ttl: 3_000 }));
+  const memo = locks.memo<string>('key', { keep: '1h', keepError: () => '1h' });
+  const failing = memo.run(no).catch((error) => error.message);
+  const beside = memo.run(() => 'made');
+  await clock.advance(10_000);
+  expect(await failing).toBe('no');
+  expect(await beside).toMatchObject({ value: 'made', ran: true });
+});
+
+test('an error that is kept is told to callers that have waited for a minute', async () => {
+  const { clock, first } = await processes();
+  const memo = first.memo<string>('key', { keep: '1h', keepError: () => '1h' });
+  const { promise, reject } = Promise.withResolvers<string>();
+  const failing = memo.run(() => promise).catch((error) => error.message);
+  const beside = memo.run(() => expect.fail('it ran')).catch((error) => error.code);
+  await clock.advance(60_000);
+  reject(new Error('no'));
+  await clock.advance(4 * SLOW);
+  expect(await failing).toBe('no');
+  expect(await beside).toBe('LOCK_FAILED');
 });
