@@ -102,6 +102,29 @@ describe.each<[string, unknown, string, string]>([
   });
 });
 
+/** Fails without a result that could be kept. @returns whether that was a warning */
+async function warns(key: string): Promise<boolean> {
+  const before = warnings.told.length;
+  const memo = createLocks(memory()).memo(key, { keepError: () => 'soon' as never });
+  await memo.run(() => Promise.reject(new Error('no'))).catch(() => {});
+  return warnings.told.length > before;
+}
+
+test('of a key there is a warning again only after warnings of a thousand others, so that not all are remembered', async () => {
+  const key = `again ${++keys}`;
+  /** The number of other keys, up to a new warning of this one. */
+  const others = async (): Promise<number> => {
+    for (let count = 1; count < 3_000; count++) {
+      await warns(`other ${++keys}`);
+      if (await warns(key)) return count;
+    }
+    return expect.fail('it remembers any number of keys');
+  };
+  expect(await warns(key)).toBe(true);
+  await others(); // fewer, if there were others before
+  expect(await others()).toBe(999);
+});
+
 test('a value that decode() does not take is refused to all, the runner too', async () => {
   const decode = (): never => {
     throw new SyntaxError('no');

@@ -142,8 +142,8 @@ describe.each<[string, (rejects: () => Promise<never>) => MemoOptions]>([
 });
 
 test.each<[string, () => unknown, string]>([
-  ['gives a promise', async () => thrown(), 'gave a promise'],
-  ['throws', thrown, 'threw an instance of SyntaxError'],
+  ['gives a promise', async () => thrown(), 'keepError() gave a promise'],
+  ['throws', thrown, 'keepError() threw an instance of SyntaxError'],
   ['gives no duration', () => 'soon', 'the answer of keepError'],
 ])('where keepError() %s, its own caller has its error, those beside it and a warning say so, and nothing is kept', async (title, keepError, why) => {
   const key = `keepError ${title} ${++keys}`;
