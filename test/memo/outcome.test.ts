@@ -109,3 +109,11 @@ test('a key is seen in the state of what is left there, and else by the attempts
   const { engine: without } = new LockRuntime(around(engine, { values: undefined }), clock);
   expect(await sightOf(without, 'kept', false)).toBeUndefined();
 });
+
+test('after its last attempt a memo rests for an hour, unless it says for how long', async () => {
+  const { clock, locks } = setup();
+  const memo = locks.memo('key', { keep: '1h', attempts: 1 });
+  await memo.run(() => Promise.reject(new Error('no'))).catch(() => {});
+  const until = new Date(clock.epoch() + 3_600_000);
+  expect(await memo.peek()).toMatchObject({ state: 'poisoned', until });
+});

@@ -75,3 +75,18 @@ for (const [where, count] of [
     expect(how).toContain('LOCK_DEADLOCK');
   });
 }
+
+test.each([true, false])('a memo has its own detect, whatever all locks have (detect: %s)', async (detect) => {
+  const { clock, one, other } = await processes(2, !detect);
+  const first = one.mutex('m').run(async () => {
+    await new Promise<void>((resolve) => void clock.after(10, resolve));
+    await one.memo('k', { detect }).run(() => 1);
+  });
+  const second = other.memo('k').run(() => other.mutex('m').run(() => 2, { wait: 'forever', detect: false }));
+  expect(await ends(clock, [first, second])).toEqual(
+    detect ? ['LOCK_DEADLOCK', 'ended'] : ['waits for ever', 'waits for ever'],
+  );
+  void one.close();
+  void other.close();
+  await clock.advance(10_000);
+});
