@@ -57,6 +57,22 @@ test('a request is told that it is another one when the run begins, and not when
   expect(await Promise.race([other, runs])).toBe('LOCK_MISMATCH');
 });
 
+test('a request is told that it is another one when its process hears of the run of another process, whoever asked first', async () => {
+  const { clock, memos } = processes();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const runs = memos[1]('right').run(() => promise);
+  await clock.advance(10);
+  const waits = memos[0]('right').run(() => 'again');
+  const beside = ended(memos[0]('wrong').run(() => 'again'));
+  await clock.advance(10);
+  const later = ended(memos[0]('wrong').run(() => 'again'));
+  await clock.advance(10);
+  expect(await Promise.race([Promise.all([beside, later]), runs])).toEqual(['LOCK_MISMATCH', 'LOCK_MISMATCH']);
+  resolve('made');
+  await clock.advance(10);
+  expect(await waits).toMatchObject({ value: 'made', ran: false });
+});
+
 test('the mark of a run that has died keeps nobody out, and a look says nothing of it', async () => {
   const { clock, engine, memos } = processes();
   void ended(memos[0]('dead').run(() => new Promise<string>(() => {})));
