@@ -212,6 +212,21 @@ test('where the engine says itself that it cannot be asked, a caller that does n
   await expect(locks.memo('key').run(() => 1, { wait: 0 })).rejects.toThrow('the engine has no room');
 });
 
+test('where the engine refuses for good, all callers of a process are told so after one attempt', async () => {
+  const clock = manualClock();
+  let attempts = 0;
+  const refusal = new LockError('LOCK_UNSUPPORTED', 'no permission');
+  const attempt = (): Promise<never> => {
+    attempts++;
+    return Promise.reject(refusal);
+  };
+  const locks = await loaded(createLocks(around(memory({ clock }), { attempt }), { clock }));
+  const memo = locks.memo('key');
+  const calls = [1, 2, 3].map(() => memo.run(() => 1));
+  for (const call of calls) await expect(call).rejects.toBe(refusal);
+  expect(attempts).toBe(1);
+});
+
 test('when the engine has not answered a caller, those are told so that have waited for ten seconds by then, and no others', async () => {
   const { clock, locks, stand } = await setup();
   stand(true);
@@ -234,18 +249,28 @@ test('when the engine has not answered a caller, those are told so that have wai
   expect(shorter).toEqual({ how: 'LOCK_UNAVAILABLE', after: 15_000 });
 });
 
-test('while the engine answers, a caller of a memo needs no more timers than one of a lock', async () => {
+test('while the engine answers, a caller of a memo needs no more timers than one of a lock, also if it came as the last one gave up', async () => {
   const { clock, engine, locks } = await setup();
   const others = createLocks(engine, { clock });
-  const timersOf = async (key: string, call: () => unknown): Promise<number> => {
+  const timersOf = async (key: string, begin: () => unknown): Promise<number> => {
     await others.mutex(key).acquire();
     const before = clock.pending;
-    call();
-    await clock.advance(0);
+    begin();
+    await clock.advance(30);
     return clock.pending - before;
   };
   const ofLock = (key: string) => timersOf(key, () => locks.mutex(key).acquire({ wait: 'forever' }));
   await ofLock('a first one');
   const needs = await ofLock('lock');
   expect(await timersOf('memo', () => locks.memo('memo').run(() => 1))).toBe(needs);
+  const comesAsOneLeaves = (): void => {
+    const leaves = new AbortController();
+    const memo = locks.memo('another');
+    memo.run(() => 1, { signal: leaves.signal }).catch(() => {});
+    clock.after(10, () => {
+      leaves.abort();
+      void memo.run(() => 1);
+    });
+  };
+  expect(await timersOf('another', comesAsOneLeaves)).toBe(needs);
 });
