@@ -110,7 +110,7 @@ async function warns(key: string): Promise<boolean> {
   return warnings.told.length > before;
 }
 
-test('of a key there is a warning again only after warnings of a thousand others, so that not all are remembered', async () => {
+test('a key that had a warning has none again until a thousand keys had one: a process does not remember all of them', async () => {
   const key = `again ${++keys}`;
   /** The number of other keys, up to a new warning of this one. */
   const others = async (): Promise<number> => {
@@ -122,7 +122,7 @@ test('of a key there is a warning again only after warnings of a thousand others
   };
   expect(await warns(key)).toBe(true);
   await others(); // fewer, if there were others before
-  expect(await others()).toBe(999);
+  expect(await others(), 'with itself a thousand').toBe(999);
 });
 
 test('a value that decode() does not take is refused to all, the runner too', async () => {
