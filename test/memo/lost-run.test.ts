@@ -109,6 +109,18 @@ test.each([
   expect(await waits).toMatchObject({ value: 'next', ran: false });
 });
 
+test('callers that have waited for a minute for a run that died, which was the last attempt, are told that', async () => {
+  const { clock, first, second, hang } = processes();
+  const options = { keep: '1h', attempts: 1 } as const;
+  await hang(options);
+  const calls = [1, 2].map(() => second.memo<string>('key', options).run(() => expect.fail('it ran')));
+  const told = calls.map((call) => expect(call).rejects.toMatchObject({ code: 'LOCK_POISONED' }));
+  await clock.advance(60_000);
+  await first.forceRelease('key', { reason: 'it hangs' });
+  await clock.advance(3_000);
+  await Promise.all(told);
+});
+
 test('the end of a run that lost its lease takes nothing from the run after it, nor from those who wait for that', async () => {
   const { clock, first, hang } = processes();
   const lost = await hang({ match: 'one', keepError: () => 'nonsense' });

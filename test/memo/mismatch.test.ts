@@ -104,3 +104,40 @@ test('where the first caller of a request gives up, the next runs, and one of an
   expect(await first).toBe('LOCK_ABORTED');
   expect(await other).toMatchObject({ value: expect.any(String) });
 });
+
+test('a request whose turn comes by the claim of another one runs under its own name', async () => {
+  const { clock, engine, memos } = processes();
+  const lease = await createLocks(engine, { clock }).mutex('key').acquire();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const stop = new AbortController();
+  const first = ended(memos[0]('one').run(() => 'of the first', { signal: stop.signal }));
+  const two = memos[0]('two').run(() => promise);
+  await clock.advance(10);
+  stop.abort();
+  await lease.release();
+  await clock.advance(3_000);
+  const elsewhere = memos[1]('two').run(() => 'again');
+  await clock.advance(10);
+  resolve('made');
+  await clock.advance(10);
+  expect(await first).toBe('LOCK_ABORTED');
+  expect(await two).toMatchObject({ value: 'made', ran: true });
+  expect(await elsewhere).toMatchObject({ value: 'made', ran: false });
+});
+
+test('a request that comes as another one has failed is not refused, though others wait that were like that', async () => {
+  const { clock, memos } = processes();
+  await memos[0]('loaded').peek();
+  const memo = (match: string) => memos[0](match, { keep: 0 });
+  const stop = new AbortController();
+  const failing = memo('one').run(() => Promise.reject(new Error('no')));
+  const beside = ended(memo('one').run(() => 'again', { signal: stop.signal }));
+  const comes = failing.catch(() => {
+    const call = memo('two').run(() => 'made');
+    stop.abort();
+    return call;
+  });
+  await clock.advance(10);
+  expect(await beside).toBe('LOCK_ABORTED');
+  expect(await comes).toMatchObject({ value: 'made', ran: true });
+});

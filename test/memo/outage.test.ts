@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { heard } from '../core/heard.ts';
 import { loaded } from './loaded.ts';
@@ -100,6 +101,42 @@ test('where the engine stands still when a run fails, and the error is kept, who
   await clock.advance(60_000);
   expect(beside.how).toBe('LOCK_UNAVAILABLE');
   expect(beside.after).toBeLessThanOrEqual(10_000 + PROMISED);
+});
+
+test('where the engine stands still when all attempts turn out to be used up, whoever has waited for long is told so soon', async () => {
+  const { clock, engine, locks, stand } = await setup();
+  const options = { keep: '1h', attempts: 1 } as const;
+  void createLocks(engine, { clock })
+    .memo('key', options)
+    .run(() => new Promise(() => {}));
+  await clock.advance(10);
+  const waits = [1, 2].map(() =>
+    timed(
+      clock,
+      locks.memo<string>('key', options).run(() => 'again'),
+    ),
+  );
+  await clock.advance(20_000);
+  const stop = (): void => stand(true);
+  channels.acquired.subscribe(stop);
+  for await (const { held, token } of engine.inspect!('key')) if (held) await engine.evict!('key', token);
+  await clock.advance(60_000);
+  channels.acquired.unsubscribe(stop);
+  for (const { how, after } of waits) {
+    expect(how).toBe('LOCK_UNAVAILABLE');
+    expect(after).toBeLessThanOrEqual(20_000 + PROMISED);
+  }
+});
+
+test('a wait as long as the engine may take for a look has its end there', async () => {
+  const { clock, locks, stand } = await setup();
+  stand(true);
+  const call = locks.memo<string>('key', { keep: '1h' }).run(() => 'made', { wait: 5_000 });
+  const end = timed(clock, call);
+  await clock.advance(4_999);
+  expect(end).toEqual({});
+  await clock.advance(1);
+  expect(end).toEqual({ how: 'LOCK_UNAVAILABLE', after: 5_000 });
 });
 
 test('the runner has its value, and the release goes on: once the engine answers, the result is there', async () => {
