@@ -68,6 +68,16 @@ test('a result is over after keep for whoever comes then, also if that is less t
   expect(await memo.run(() => 'second')).toMatchObject({ value: 'second', ran: true });
 });
 
+test('a result that is kept for 1 ms is seen for 1 ms', async () => {
+  const { clock, engine } = engines();
+  const memo = createLocks(engine, { clock }).memo('key', { keep: 1 });
+  await memo.run(() => 1);
+  await clock.advance(1);
+  expect(await memo.peek()).toMatchObject({ state: 'kept' });
+  await clock.advance(1);
+  expect(await memo.peek()).toMatchObject({ state: 'absent' });
+});
+
 test('an old result of a refresh is over after keep, also if that is less than a minute', async () => {
   const { clock, engine } = engines();
   const memo = createLocks(engine, { clock }).memo<string>('key', { keep: 100, refresh: 50 });

@@ -102,10 +102,10 @@ test('where nothing can be left under a key there are no memos', () => {
   );
 });
 
-test('what is closed takes nobody to a run that goes on', async () => {
+test.each(['1h', 0] as const)('what is closed takes nobody to a run that goes on (keep %s)', async (keep) => {
   const clock = manualClock();
   const closed = createLocks(memory({ clock }), { clock });
-  const memo = closed.memo<number>('key', { keep: '1h' });
+  const memo = closed.memo<number>('key', { keep });
   const { promise, resolve } = Promise.withResolvers<number>();
   await memo.peek(); // loads what runs it
   const running = memo.run(() => promise);

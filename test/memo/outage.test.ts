@@ -249,6 +249,22 @@ test('where the engine says itself that it cannot be asked, a caller that does n
   await expect(locks.memo('key').run(() => 1, { wait: 0 })).rejects.toThrow('the engine has no room');
 });
 
+test('whoever holds a lock, and asks for another request than the one that runs here, is told so without the engine', async () => {
+  const { clock, locks, stand } = await setup();
+  void locks.memo('key', { match: 1 }).run(() => new Promise(() => {}));
+  await clock.advance(0);
+  await locks.mutex('lock').run(async () => {
+    stand(true);
+    const end = timed(
+      clock,
+      locks.memo('key', { match: 2 }).run(() => 2),
+    );
+    await clock.advance(0);
+    stand(false);
+    expect(end).toEqual({ how: 'LOCK_MISMATCH', after: 0 });
+  });
+});
+
 test('where the engine refuses for good, all callers of a process are told so after one attempt', async () => {
   const clock = manualClock();
   let attempts = 0;

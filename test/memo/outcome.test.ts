@@ -117,3 +117,19 @@ test('after its last attempt a memo rests for an hour, unless it says for how lo
   const until = new Date(clock.epoch() + 3_600_000);
   expect(await memo.peek()).toMatchObject({ state: 'poisoned', until });
 });
+
+test('a run by the claim of a caller that counts no attempts is not counted, and so is never the last attempt', async () => {
+  const { clock, locks } = setup();
+  const lease = await locks.mutex('key').acquire();
+  const stop = new AbortController();
+  const uncounted = locks.memo('key').run(() => 1, { signal: stop.signal });
+  const counted = locks.memo('key', { attempts: 1 });
+  const fails = counted.run(() => Promise.reject(new Error('no')));
+  const told = [expect(uncounted).rejects.toThrow(), expect(fails).rejects.toThrow('no')];
+  await clock.advance(10);
+  stop.abort();
+  await lease.release();
+  await clock.advance(10);
+  await Promise.all(told);
+  expect(await counted.peek()).toEqual({ state: 'absent', attempts: 0 });
+});
