@@ -33,6 +33,8 @@ test('a lock looks for deadlocks only where waiters can be listed: it refuses wh
   expect(() => locks.mutex('key', { detect: true })).toThrow(refused);
   const mutex = locks.mutex('key');
   await expect(mutex.acquire({ detect: true })).rejects.toEqual(refused);
-  const lease = await mutex.acquire();
-  expect(await lease.release(), 'who does not ask for it has the lock').toBe(true);
+  for (const options of [undefined, {}, { wait: 100 }]) {
+    const lease = await mutex.acquire(options);
+    expect(await lease.release(), 'who does not ask for it has the lock').toBe(true);
+  }
 });
