@@ -56,6 +56,16 @@ test('a lease that is dropped without a release is warned of, once; one that is 
   await locks.close();
 });
 
+test('a lease that was tried for is warned of as others are', async () => {
+  const { locks, untilRenewed } = renewed();
+  const said = await warned(async () => {
+    await Promise.race([locks.mutex('own tried').tryAcquire(), Promise.resolve()]);
+    await untilRenewed();
+  }, 'tried');
+  expect(said).toEqual(['tried']);
+  await locks.close();
+});
+
 test.each([
   'before',
   'after',

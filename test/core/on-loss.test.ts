@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type LockError, type LockOptions } from '../../src/index.ts';
@@ -36,7 +37,9 @@ test.each<[string, LockOptions, LockOptions | undefined, LockOptions | undefined
     outcome: { status: 'fulfilled', value: 'money sent' },
     cause: { code: 'LOCK_LOST' },
   });
-  expect(error.message).toContain('was lost while its work ran, which ended all the same, with a result. Look');
+  expect(error.message).toContain(
+    'the lock of "key" on memory was lost while its work ran, which ended all the same, with a result. Look',
+  );
 });
 
 test("onLoss: 'throw' keeps the error of work that lost its lease beside the loss", async () => {
@@ -49,6 +52,18 @@ test("onLoss: 'throw' keeps the error of work that lost its lease beside the los
   const error = await errorOf(run);
   expect(error).toMatchObject({ code: 'LOCK_LOST', outcome: { status: 'rejected', reason: failure } });
   expect(error.message).toContain('with an error: card refused. Look');
+});
+
+test("onLoss: 'throw' counts a loss from when the work is told of it, which is before the deadline", async () => {
+  const clock = manualClock();
+  const mute = around(memory({ clock }), { renew: () => Promise.reject(new Error('away')) });
+  const locks = createLocks(mute, { clock, ttl: 5_000, notice: 2_000, ...throws });
+  const run = locks.mutex('key').run(async (lease) => {
+    await clock.advance(3_500);
+    expect([lease.signal.aborted, lease.held]).toEqual([true, true]);
+    return 'money sent';
+  });
+  expect(await errorOf(run)).toMatchObject({ code: 'LOCK_LOST', key: 'key', outcome: { value: 'money sent' } });
 });
 
 test("onLoss: 'throw' counts a deadline that passed before any timer could tell of it", async () => {
