@@ -82,9 +82,12 @@ test('what is no function is refused, with the key', async () => {
   ).rejects.toMatchObject({ code: 'LOCK_INVALID', key: 'key' });
 });
 
-test('what is closed runs, shows and forgets nothing', async () => {
+test.each([
+  '1h',
+  0,
+] as const)('what is closed runs, shows and forgets nothing, also of what is kept (keep %s)', async (keep) => {
   const closed = locks();
-  const memo = closed.memo('key');
+  const memo = closed.memo('key', { keep });
   await memo.run(() => 1);
   await closed.close();
   for (const call of [memo.run(() => 1), memo.peek(), memo.forget()])
