@@ -155,3 +155,10 @@ describe('its claim', () => {
     expect(labelParts(claim.label).origin).not.toHaveProperty('detects');
   });
 });
+
+test('the claim of a caller that is inside of nothing says so, and that nothing of that was left out', () => {
+  const { claim } = setup();
+  const one = claim();
+  expect(one.origin).toMatchObject({ inside: [], cut: false });
+  expect(labelParts(one.label).origin).toMatchObject({ inside: [], cut: false });
+});
