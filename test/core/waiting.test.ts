@@ -484,3 +484,37 @@ test('of a mail and a grant that was asked for, the one that was asked for count
   await clock.advance(10);
   expect((await got).token).toBe(9n);
 });
+
+test('mail that is as good as the whole lease in the moment of the attempt is a hold', async () => {
+  const { clock, waiter } = waiterOf(60_000);
+  await clock.advance(0);
+  waiter.answers = () => expect.fail('the engine was asked again');
+  waiter.mail(5n, 60_000);
+  await clock.advance(1);
+  expect(waiter.token).toBe(5n);
+});
+
+test('mail of which less is left than was asked for stays only a bell when the engine refuses what that rang for', async () => {
+  const { clock, waiter } = waiterOf(60_000);
+  await clock.advance(10);
+  waiter.mail(4n, 60_000);
+  await clock.advance(10);
+  expect(waiter.token, 'believed a mail that the engine has contradicted').toBeUndefined();
+  waiter.answers = async () => ({ granted: true, token: 9n, validFor: 60_000 });
+  await clock.advance(3_000);
+  expect(waiter.token).toBe(9n);
+});
+
+test('mail for a place that may just have expired when the next attempt is refused is no grant', async () => {
+  const { clock, waiter } = waiterOf(60_000);
+  await clock.advance(10);
+  const { promise: outstanding, resolve: refuse } = Promise.withResolvers<{ granted: false }>();
+  waiter.answers = () => outstanding;
+  await clock.advance(5_928); // a place lasts 6 s, less a hundredth and 2 ms: so far it is surely there
+  waiter.answers = waiter.refused;
+  refuse({ granted: false });
+  await clock.advance(0);
+  waiter.mail(5n, 70_000);
+  await clock.advance(10);
+  expect(waiter.token, 'believed a mail from before it may have expired').toBeUndefined();
+});
