@@ -169,3 +169,94 @@ test('a holder that left before it was evicted leaves no note', async () => {
   expect(await force()).toBe(0);
   expect(await left()).toEqual([undefined]);
 });
+
+test('the note is there before the holder is evicted, since a session tells it of that at once', async () => {
+  const { promise: written, resolve: write } = Promise.withResolvers<void>();
+  const { clock, locks, force } = evicted({ write: () => written });
+  const lease = await locks.mutex('key').acquire({ renew: false });
+  const done = force();
+  await clock.advance(500);
+  await expect(lease.extend(5_000), 'while the note is written').resolves.toBeUndefined();
+  write();
+  expect(await done).toBe(1);
+});
+
+test('who evicts nobody has taken the note back when it is told so', async () => {
+  const removed: string[] = [];
+  const write: Hints['write'] = async (name, text) => {
+    if (text !== undefined) return;
+    await new Promise((answered) => setImmediate(answered));
+    removed.push(name);
+  };
+  const { locks, force } = evicted({ write }, {}, { evict: async () => false });
+  await locks.mutex('key').acquire();
+  expect([await force(), removed.length]).toEqual([0, 1]);
+});
+
+test('the note is there for as long as the holder may take to ask', async () => {
+  const { clock, locks, force } = evicted({}, { renew: false });
+  const lease = await locks.mutex('key').acquire();
+  await force();
+  await clock.advance(2_600);
+  await expect(lease.extend(5_000)).rejects.toMatchObject({ message: expect.stringContaining(TOLD) });
+});
+
+test('the note is gone after an hour and a second, however long the hold would have lasted', async () => {
+  const { clock, locks, force, left } = evicted({ read: never }, { ttl: '10h', renew: false });
+  await locks.mutex('key').acquire();
+  await force();
+  await clock.advance(3_600_999);
+  expect(await left(), 'before').toEqual([expect.any(String)]);
+  await clock.advance(1);
+  expect(await left(), 'after').toEqual([undefined]);
+});
+
+test('a note has at most 329 characters, whatever the reason and the label are', async () => {
+  const notes: (string | undefined)[] = [];
+  const { locks } = evicted({ write: async (_, text) => void notes.push(text) }, { label: '\u0007'.repeat(128) });
+  await locks.mutex('key').acquire();
+  await locks.forceRelease('key', { reason: '\u0007'.repeat(300) });
+  expect(notes[0]!.length).toBe(329);
+});
+
+test('each holder is told the reason of its own eviction', async () => {
+  const { clock, locks } = evicted();
+  const leases = [
+    await locks.rwLock('a').read.acquire(),
+    await locks.rwLock('a').read.acquire(),
+    await locks.mutex('b').acquire(),
+  ];
+  const signals = leases.map(({ signal }) => signal);
+  const reasons = ['one', 'two', 'three'].values();
+  for await (const { key, token } of locks.inspect(''))
+    await locks.forceRelease(key, { reason: reasons.next().value!, token });
+  await clock.advance(1_000);
+  expect(signals.map(({ reason }) => /"(\w+)" \(by/.exec(reason.message)?.[1])).toEqual(['one', 'two', 'three']);
+});
+
+test('who closes waits for a note that is being written', async () => {
+  const order: string[] = [];
+  const { promise: written, resolve: write } = Promise.withResolvers<void>();
+  const { clock, locks } = evicted({
+    write: (_, text) => written.then(() => void (text === undefined || order.push('written'))),
+  });
+  await locks.mutex('key').acquire();
+  const forced = locks.forceRelease('key', REASON);
+  await clock.advance(1);
+  const closed = locks.close().then(() => order.push('closed'));
+  await clock.advance(100);
+  write();
+  await Promise.allSettled([closed, forced]);
+  expect(order).toEqual(['written', 'closed']);
+});
+
+test.each([
+  [200, 'x'.repeat(200)],
+  [201, `${'x'.repeat(199)}…`],
+])('of a reason of %i characters the holder is told up to 200', async (length, told) => {
+  const { clock, locks } = evicted();
+  const { signal } = await locks.mutex('key').acquire();
+  await locks.forceRelease('key', { reason: 'x'.repeat(length) });
+  await clock.advance(1_000);
+  expect(signal.reason.message).toContain(`"${told}"`);
+});
