@@ -119,3 +119,102 @@ test('a wake ends a hold that is not renewed and is gone', async () => {
   await clock.advance(1);
   expect(lease.signal.aborted).toBe(true);
 });
+
+test('a watch is ended once, also where its hold waits for a next caller before it goes back', async () => {
+  const clock = manualClock();
+  let ends = 0;
+  const watch: AsyncDisposable = { [Symbol.asyncDispose]: async () => void ends++ };
+  const locks = createLocks(around(memory({ clock }), { watchHold: () => watch }), { clock });
+  const lease = await locks.mutex('key').acquire({ awaitRelease: false, handOff: { linger: 100 } });
+  await clock.advance(600);
+  await lease.release();
+  await clock.advance(200);
+  expect(ends).toBe(1);
+});
+
+test('a watch that is there only after the release of its hold is ended at once', async () => {
+  const { clock, watches, take } = setup({ asks: true });
+  const lease = await take();
+  await clock.advance(600);
+  await lease.release();
+  watches[0]!.armed.resolve();
+  await clock.advance(1);
+  expect(watches[0]!.over).toBe(true);
+});
+
+test('a watch is told how long ago the engine was asked for the hold', async () => {
+  const clock = manualClock();
+  const ages: number[] = [];
+  const watchHold: NonNullable<Backend['watchHold']> = (_, __, age) => {
+    ages.push(age);
+    return { [Symbol.asyncDispose]: async () => {} };
+  };
+  const locks = createLocks(around(memory({ clock }), { watchHold }), { clock });
+  await clock.advance(1_000);
+  await locks.mutex('key').acquire();
+  await clock.advance(1_000);
+  expect(ages).toEqual([500]);
+});
+
+test('a wake during a renewal asks when that is answered, since its answer may be older', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const renewed: number[] = [];
+  let wake: (() => void) | undefined;
+  const backend = around(engine, {
+    watchHold(_, look) {
+      wake = look;
+      return { [Symbol.asyncDispose]: async () => {} };
+    },
+    async renew(claims) {
+      renewed.push(clock.now());
+      await new Promise<void>((resolve) => clock.after(300, resolve));
+      return engine.renew(claims);
+    },
+  });
+  await createLocks(backend, { clock, ttl: 30_000 }).mutex('key').acquire();
+  await clock.advance(10_100);
+  wake!();
+  await clock.advance(1_000);
+  expect(renewed).toEqual([10_000, expect.any(Number)]);
+  expect(renewed[1]).toBeGreaterThanOrEqual(10_300);
+});
+
+test('the rest of a lease that is not renewed is asked for in whole ms, and no less', async () => {
+  const { clock, watches, renewals, take } = setup({ ttl: 3_000 });
+  const lease = await take({ renew: false });
+  await clock.advance(1_000);
+  const { remaining } = lease;
+  watches[0]!.wake();
+  await clock.advance(1);
+  const { ttl } = renewals[0]!;
+  expect(Number.isInteger(ttl)).toBe(true);
+  expect(ttl * 0.99 - 2, 'less a hundredth and 2 ms').toBeGreaterThanOrEqual(remaining);
+});
+
+test.each<[string, Backend['renew'] | undefined, string]>([
+  ['is answered', undefined, 'extended'],
+  ['fails', () => Promise.reject(new Error('cut')), 'LOCK_UNAVAILABLE'],
+  ['is unknown', async () => ['unknown'], 'LOCK_UNAVAILABLE'],
+])('a hold that is not renewed can be extended after a wake only if what that asked for cannot arrive any more: it %s', async (_, answer, outcome) => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  let wake: (() => void) | undefined;
+  let renewals = 0;
+  const backend = around(engine, {
+    watchHold(__, look) {
+      wake = look;
+      return { [Symbol.asyncDispose]: async () => {} };
+    },
+    renew: (claims) => (++renewals === 1 && answer ? answer(claims) : engine.renew(claims)),
+  });
+  const lease = await createLocks(backend, { clock }).mutex('key').acquire({ ttl: 3_000, renew: false });
+  await clock.advance(1_000);
+  wake!();
+  await clock.advance(1);
+  const extended = lease.extend(10_000).then(
+    () => 'extended',
+    ({ code }) => code as string,
+  );
+  expect(await extended).toBe(outcome);
+});

@@ -18,6 +18,7 @@ function setup(more: Partial<Traits> = {}) {
   const asked: string[] = [];
   const backend = around(engine, {
     traits: { ...engine.traits, ...more },
+    watchHold: undefined, // nobody is notified of an eviction
     attempt(claim) {
       asked.push(claim.label.split('~')[0]!);
       return engine.attempt(claim);
@@ -152,4 +153,34 @@ test('a process waits for a hold of its own that ends by itself, though nothing 
     );
     expect(ended, `after a hold with ${options}`).toMatchObject({ stdout: 'held true\n' });
   }
+});
+
+test('a hold that is over is no more in question: who waits behind a later one that is renewed asks the engine for nothing', async () => {
+  const { clock, asked, locks } = setup();
+  const mutex = locks.mutex('key');
+  await (await mutex.acquire({ ttl: HOUR, renew: false, label: 'first' })).release();
+  const lease = await mutex.acquire({ label: 'second' });
+  const waiting = mutex.acquire({ label: 'waits' });
+  await clock.advance(20_000);
+  expect(asked).not.toContain('waits');
+  await lease.release();
+  await clock.advance(100);
+  await (await waiting).release();
+});
+
+test('a waiter that stood in the line of the engine so, and gives up, leaves it to the next one to find out', async () => {
+  const { clock, locks, others } = setup();
+  const mutex = locks.mutex('key');
+  await mutex.acquire({ ttl: HOUR, renew: false });
+  const giveUp = new AbortController();
+  const first = expect(mutex.acquire({ signal: giveUp.signal })).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+  const second = mutex.acquire();
+  await clock.advance(3_000);
+  giveUp.abort();
+  await first;
+  await clock.advance(3_000);
+  expect(await given(second), 'while it is held').toBeUndefined();
+  await force(others);
+  await clock.advance(4_000);
+  expect((await given(second))?.held).toBe(true);
 });
