@@ -151,3 +151,35 @@ test.each<[('lost' | 'released' | 'ended')[], string[], boolean]>([
   for (const state of states) acts[state]();
   expect([events.names, hold.over]).toEqual([tells, over]);
 });
+
+test.each<[string, Partial<Backend>, number, boolean]>([
+  ['keeps no notes, so that there is no reason to look for', { hints: undefined as never }, 500, true],
+  ['ends it when its notice is due: there is no time to look for a reason', {}, 2_668, true],
+  ['ends it 1 ms before its notice: there is time to look for a reason', {}, 2_667, false],
+])('a hold may be told of its loss in the same turn by an engine that %s', async (_, calls, after, told) => {
+  const { clock, take, controller } = setup(calls);
+  const { signal } = await take();
+  clock.suspend(after);
+  clock.resync(); // no timer has fired
+  controller.abort();
+  expect(signal.aborted).toBe(told);
+  await clock.advance(1);
+  expect(signal.aborted, 'at the latest').toBe(true);
+});
+
+test('a grant that the engine had ended before its answer came is asked for again after a pause', async () => {
+  const asked: number[] = [];
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    async attempt(claim) {
+      const answer = await engine.attempt(claim);
+      return answer.granted && asked.push(clock.now()) < 4 ? { ...answer, lost: AbortSignal.abort() } : answer;
+    },
+    watch: () => ({ [Symbol.asyncDispose]: async () => {} }),
+  });
+  const waiting = createLocks(backend, { clock }).mutex('key').acquire();
+  await clock.advance(5_000);
+  expect((await waiting).held).toBe(true);
+  for (const [i, at] of asked.entries()) if (i > 0) expect(at).toBeGreaterThan(asked[i - 1]!);
+});

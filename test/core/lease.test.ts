@@ -3,6 +3,7 @@ import { around } from '../../products/testing/around.ts';
 import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim } from '../../src/core/contract/backend.ts';
+import { heldLease } from '../../src/core/queue/held-lease.ts';
 import { createLocks, type Lease, LockError, type Mutex } from '../../src/index.ts';
 import { heard } from './heard.ts';
 
@@ -456,4 +457,12 @@ test('where timers stand still, a look at a lease tells of its loss, once, a sec
   expect(await look(), 'later').toEqual([false, 'LOCK_LOST']);
   expect(await look()).toEqual([false, 'LOCK_LOST']);
   expect(events.names).toEqual(['lost']);
+});
+
+test('only a lease as a lock gives it counts as one', async () => {
+  const { locks } = scene();
+  const lease = await locks.mutex('key').acquire();
+  expect(heldLease(lease)).toBe(lease);
+  for (const other of [undefined, 'key', { ...lease }, await locks.all(['a', 'b']).acquire()])
+    expect(() => heldLease(other)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
 });

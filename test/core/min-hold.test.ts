@@ -88,3 +88,19 @@ test('an extension that the release overtakes keeps the key for nobody: it is ta
   await Promise.all([extended, freed]);
   expect(await createLocks(engine, { clock }).mutex('key').tryAcquire(), 'it is free').not.toBeNull();
 });
+
+test('a hold that a session carries is freed after its minHold, however long that was, with its own time for an answer', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    traits: { ...engine.traits, expires: false, lifetime: 'session' },
+    async release(handle) {
+      await new Promise<void>((resolve) => clock.after(100, resolve));
+      return engine.release(handle);
+    },
+  });
+  const lease = await createLocks(backend, { clock }).mutex('key').acquire({ minHold: 10_000 });
+  const freed = lease.release();
+  await clock.advance(10_100);
+  expect(await Promise.race([freed, 'not told yet'])).toBe(true);
+});

@@ -215,3 +215,25 @@ test('what is closed leaves no timer, whatever was held', async () => {
   await locks.close();
   expect(clock.pending).toBe(0);
 });
+
+test('who looks at a lease that is over sets no timer', async () => {
+  const { clock, take } = setup();
+  const lease = await take('key', { renew: false });
+  await clock.advance(5_000);
+  expect(clock.pending, 'timers in the end').toBe(0);
+  expect([lease.held, lease.remaining, clock.pending]).toEqual([false, 0, 0]);
+});
+
+test('a hold whose timer was set by fake timers, which never fires, is renewed once somebody looks at its lease', async () => {
+  const { clock, take, calls } = setup();
+  const { after } = clock;
+  clock.after = () => () => {};
+  const lease = await take('key');
+  clock.after = after;
+  await clock.advance(2_100);
+  expect(calls, 'before').toEqual([]);
+  expect(lease.held).toBe(true);
+  await clock.advance(1_000);
+  expect(calls.length, 'after').toBeGreaterThan(0);
+  expect(lease.held, 'beyond its first lease').toBe(true);
+});
