@@ -3,7 +3,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import type { Cover, LocalGrant } from '../../src/core/queue/hold-timing.ts';
-import { HoldTiming } from '../../src/core/queue/hold-timing.ts';
+import { HoldTiming, restOfLease } from '../../src/core/queue/hold-timing.ts';
 import { lastsFor } from '../../src/core/queue/release.ts';
 
 const { traits } = memory();
@@ -257,4 +257,26 @@ describe('of a hold with a stand-in', () => {
     timing.ask(5_000);
     expect(timing.certain).toBe(true);
   });
+});
+
+test.each<[string, LockOptions, boolean]>([
+  ['is renewed without end', {}, false],
+  ['is not renewed', { renew: false }, true],
+  ['is renewed for a while', { maxHold: 60_000 }, true],
+])('whether a hold that %s may end without a release is known: %j', (_, options, mayExpire) => {
+  expect(timingOf({ options }).mayExpire).toBe(mayExpire);
+});
+
+test('the key stays taken for a minHold of a single ms, too', () => {
+  expect(timingOf({ now: 100, options: { minHold: 1 } }).keptUntil).toBe(101);
+});
+
+test('what is asked for the rest of a lease keeps the deadline, and is all that the next caller may count on', () => {
+  const timing = timingOf();
+  const { deadline } = timing;
+  const ttl = restOfLease(timing, 1_000);
+  expect(timing.deadline).toBe(deadline);
+  expect(timing.confirmation).toEqual({ sent: 1_000, validFor: ttl });
+  expect(lastsFor(timing, resolved({ ttl: 1_900, renew: false }), 1_000)).toBe(true);
+  expect(lastsFor(timing, resolved({ ttl: 2_100, renew: false }), 1_000)).toBe(false);
 });

@@ -282,3 +282,8 @@ describe('the reason why a claim heard nothing', () => {
     expect([asked.record.silence(clock.now()), asked.record.outage]).toEqual([undefined, undefined]);
   });
 });
+
+test('in an outage a pause ends when the last attempt is due, and after that it is as short as can be', () => {
+  const outage = new Outage(0);
+  expect([9_000, 9_950, 10_000, 11_000].map((now) => outage.limited(100, 0, now))).toEqual([100, 50, 1, 1]);
+});

@@ -80,3 +80,9 @@ test('a claim that waits lasts longer than its lease by a sign of life that is l
   expect(waiterMargin({ ttl: 300, placeTtl: 6_000 }), 'of a lease shorter than a place').toBe(150);
   expect(waiterMargin({ ttl: 30_000, placeTtl: 6_001 })).toBe(2_526);
 });
+
+test('a pause doubles sixteen times at most, however long its bound', () => {
+  expect([15, 16, 17, 5_000].map((tries) => backOff({ pause: 1, bound: 1e9, jitter: 0 }, tries, 0))).toEqual([
+    32_768, 65_536, 65_536, 65_536,
+  ]);
+});
