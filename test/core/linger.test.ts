@@ -139,3 +139,30 @@ test('a release that is waited for is sent at once, and not when its turn ends',
   expect(asked).toEqual(['attempt', 'release']);
   expect(await released).toBe(true);
 });
+
+test('a caller that does not wait is refused here while the key is held here: no engine is asked, though it looks for deadlocks', async () => {
+  const { clock, locks, mutex, asked } = setup({ awaitRelease: false, handOff: false });
+  await mutex.run(() => {});
+  await clock.advance(1); // the release is over
+  await mutex.acquire();
+  const before = [...asked];
+  await locks.mutex('around').run(async () => {
+    before.push('attempt');
+    expect(await mutex.tryAcquire({ detect: true })).toBeNull();
+  });
+  await clock.advance(1);
+  expect(asked.slice(0, before.length)).toEqual(before);
+  expect(asked.slice(before.length)).toEqual(['release']);
+});
+
+test('a hold that another process had before, and may want again, does not linger', async () => {
+  const { clock, mutex, others } = setup({ handOff: { linger: 1_000, within: 10_000 } });
+  const theirs = await others.acquire();
+  const waiting = mutex.acquire();
+  await clock.advance(10);
+  await theirs.release();
+  await clock.advance(10);
+  await (await waiting).release();
+  await clock.advance(0);
+  expect(await others.tryAcquire()).not.toBeNull();
+});

@@ -165,3 +165,49 @@ test('what an attempt without an answer brings after words were left is taken ba
   await own.clock.advance(10_000);
   expect(await own.claims(), 'when no more of it can arrive').toBe(0);
 });
+
+test('a lease that leaves words counts as released from then on, not as lost', async () => {
+  const { take } = leaving();
+  const lease = await take();
+  const left = lease.releaseWith(leave, 'kept');
+  expect(lease.held, 'while they are sent').toBe(false);
+  await left;
+  expect(() => lease.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_NOT_HELD' }));
+  expect(await lease.release()).toBe(false);
+});
+
+test('words that a release left which the client had sent twice are found, though the first look at them fails', async () => {
+  let looks = 0;
+  const { clock, engine, take } = leaving({
+    answers: [
+      async (ask) => {
+        await ask();
+        return { freed: false }; // the answer of the second one
+      },
+      (ask) => ask(),
+    ],
+    backend: {
+      values: {
+        forget: (key) => engine.values!.forget(key),
+        look: (key) => (++looks === 1 ? Promise.reject(new Error('cut')) : engine.values!.look(key)),
+      },
+    },
+  });
+  const lease = await take();
+  const left = lease.releaseWith(leave, 'kept');
+  await clock.advance(50);
+  expect(await Promise.race([left, 'not told yet'])).toBe('stored');
+});
+
+test('who leaves words waits ten seconds for an engine that does not answer, and is told that nobody knows', async () => {
+  const { clock, take, withWords } = leaving({ answers: [cut] });
+  const lease = await take();
+  const left = lease.releaseWith(leave, 'kept');
+  await clock.advance(9_000);
+  const sent = withWords.length;
+  expect(await Promise.race([left, 'not told yet'])).toBe('not told yet');
+  await clock.advance(1_000);
+  expect(await Promise.race([left, 'not told yet'])).toBe('unknown');
+  await clock.advance(5_000);
+  expect(withWords.length, 'and they are still sent').toBeGreaterThan(sent + 3);
+});

@@ -116,3 +116,24 @@ describe.each(ENGINES)('while a release is on its way, on an engine whose wakes 
     expect(await outcomeOf(mutex.tryAcquire()), 'after it').toBe('granted');
   });
 });
+
+test('a try that is refused after the release that it waited for is in nobody’s way', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    async release(handle, next) {
+      await new Promise<void>((resolve) => clock.after(100, resolve));
+      return engine.release(handle, next);
+    },
+  });
+  const mutex = createLocks(backend, { clock, awaitRelease: false, handOff: false }).mutex('key');
+  await mutex.run(() => {});
+  const waiting = mutex.acquire();
+  const tried = mutex.tryAcquire();
+  await clock.advance(200);
+  expect(await tried).toBeNull();
+  const released = (await waiting).release();
+  await clock.advance(200);
+  await released;
+  expect(await createLocks(engine, { clock }).mutex('key').tryAcquire(), 'for others').not.toBeNull();
+});
