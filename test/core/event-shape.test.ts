@@ -84,6 +84,8 @@ test('each event comes on the channel of its name', async () => {
   await theirs.release();
   await Promise.all([locks.close(), others.close(), cut.close(), once.close()]);
   await swallow(locks.mutex('key').acquire());
+  const answer = events.seen.find(({ name }) => name === 'answered')?.event;
+  expect(answer).toMatchObject({ state: expect.any(String), duration: expect.any(Number) });
   const names = new Set(events.seen.map(({ name }) => name));
   expect([...names].toSorted()).toEqual(NAMES.toSorted());
 });

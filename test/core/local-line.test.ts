@@ -270,3 +270,30 @@ describe('a look for deadlocks', () => {
     await closing;
   });
 });
+
+test('who looks for deadlocks behind a caller of its own process is known here, and is told when that closes', async () => {
+  const clock = manualClock();
+  const locks = createLocks(memory({ clock }), { clock });
+  const mutex = locks.mutex('key');
+  await mutex.acquire();
+  const refused = locks.mutex('around').run(() => mutex.acquire({ detect: true, label: 'looks' }));
+  const told = expect(refused).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+  await clock.advance(1);
+  const [own] = runtimeOf(locks, 'a test').localEntries(['key']);
+  expect(own!.map(({ queued }) => queued)).toEqual([true, true]);
+  expect(own![1]!.label).toBe('looks');
+  const closing = locks.close();
+  await clock.advance(5_000);
+  await closing;
+  await told;
+});
+
+test('a wait that belongs to a span is not looked at for deadlocks, unless it asks for that', async () => {
+  const { clock, runtime, take, asked } = watched();
+  runtime.traceparent = () => '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  await take('key');
+  void take('key');
+  void take('key', { detect: true });
+  await clock.advance(10);
+  expect(asked.map(({ key }) => key)).toEqual(['key']);
+});

@@ -50,3 +50,14 @@ test('a claim tells the tokenCount that its request belongs to, which is asked f
   expect(listed).toEqual([traceparent]);
   expect(asked).toMatchObject([{ key: 'key', label: 'traced' }]);
 });
+
+test('who holds is known here without the holds around it, since it waits for nothing', async () => {
+  const { clock, locks } = await setup();
+  await locks.mutex('around').run(async () => {
+    const waiting = locks.mutex('inner').acquire();
+    await clock.advance(1);
+    const lease = await waiting;
+    expect(runtimeOf(locks, 'a test').localEntries(['inner'])[0]![0]!.origin.inside).toEqual([]);
+    await lease.release();
+  });
+});

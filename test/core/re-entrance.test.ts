@@ -247,7 +247,7 @@ test('who comes into a hold that is lost, and is the last inside, is told when i
 function unawaited(): Disposable & { readonly told: string[] } {
   const told: string[] = [];
   const listen = (warning: Error & { code?: string }): void => {
-    if (warning.code === 'HOLDFAST_UNAWAITED_RUN') told.push(warning.message);
+    if (warning.code === 'HOLDFAST_UNAWAITED_RUN') told.push(`${warning.name}: ${warning.message}`);
   };
   process.on('warning', listen);
   return { told, [Symbol.dispose]: () => void process.off('warning', listen) };
@@ -268,7 +268,9 @@ test('a run that re-enters and outlives the function around it is told of, once'
   }
   await new Promise((resolve) => setImmediate(resolve));
   expect(warnings.told).toHaveLength(1);
-  expect(warnings.told[0]).toMatch(/a run of "key" .* await it, or give it reentrant: false/);
+  expect(warnings.told[0]).toMatch(
+    /^HoldfastUnawaitedRunWarning: a run of "key" .* await it, or give it reentrant: false/,
+  );
 });
 
 test('runs that are awaited, that end first, or that were refused are not told of; nor is a lease that is passed on', async () => {

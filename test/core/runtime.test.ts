@@ -178,3 +178,44 @@ test('a caller is inside of a hold in the function that this is held for, and no
   }, outer);
   expect(inside()).toEqual([false, false]);
 });
+
+test('a caller is inside of some hold in the function of one, until that or the hold is over', async () => {
+  const { runtime, take } = setup();
+  const inside = (): boolean => Frame.holdsAny(runtime);
+  const lease = (await take('a'))!;
+  expect(inside(), 'of a lease without a function').toBe(false);
+  let later: Promise<boolean> | undefined;
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  await new Frame(runtime, lease).run(async () => {
+    expect(inside()).toBe(true);
+    expect(Frame.holdsAny(setup().runtime), 'of other Locks').toBe(false);
+    later = over.then(inside);
+    await lease.release();
+    expect(inside(), 'which it has given back').toBe(false);
+  }, lease);
+  end();
+  expect(await later, 'in work that its function left behind').toBe(false);
+  expect(inside()).toBe(false);
+});
+
+test('the line of a key in use is kept, however many other keys there are, when one of its callers leaves', async () => {
+  const { clock, runtime, take } = setup();
+  const line = runtime.queue('key');
+  for (let i = 0; i < 1_000; i++) runtime.queue(`other ${i}`);
+  const first = await take('key', { handOff: false });
+  const second = take('key', { handOff: false });
+  await first!.release();
+  await clock.advance(10);
+  expect((await second)!.held).toBe(true);
+  expect(runtime.queue('key')).toBe(line);
+});
+
+test('closing ends the waits of memos, each with an error that names its key', async () => {
+  const { clock, runtime } = setup();
+  const told: unknown[] = [];
+  runtime.memos = { close: (errorOf) => void told.push(errorOf('memo')) };
+  const closing = runtime.close();
+  await clock.advance(1);
+  await closing;
+  expect(told).toMatchObject([{ code: 'LOCK_CLOSED', key: 'memo', backend: 'memory' }]);
+});
