@@ -93,3 +93,56 @@ test('a wait that was given asks nobody, and names no default', async () => {
   await clock.advance(30_000);
   expect((await error).message).toMatch(/within 30000 ms: others hold it or were first\. Wait longer/);
 });
+
+test('of many holders the error names three', async () => {
+  const { clock, engine, locks, timeout } = await scene();
+  for (let i = 1; i <= 4; i++)
+    await createLocks(engine, { clock, label: `web-${i}` })
+      .semaphore('seats', { permits: 4 })
+      .acquire();
+  const error = timeout(locks.semaphore('seats', { permits: 4 }).acquire());
+  await clock.advance(30_000);
+  expect((await error).message.match(/"web-\d" holds it/g)).toHaveLength(3);
+});
+
+test.each([
+  [499, 1],
+  [500, 2],
+])('callers that ask %i ms apart who holds a key cause %i looks', async (apart, expected) => {
+  let looks = 0;
+  const { clock, locks, timeout } = await scene((engine) => ({
+    inspect: (...args) => {
+      looks++;
+      return engine.inspect!(...args);
+    },
+  }));
+  const errors = [timeout(locks.rwLock('order:42').read.acquire())];
+  await clock.advance(apart);
+  errors.push(timeout(locks.rwLock('order:42').read.acquire()));
+  await clock.advance(30_000);
+  for (const error of errors) expect((await error).message).toContain('"web-1" holds it');
+  expect(looks).toBe(expected);
+});
+
+test('the error names those who hold this very key, and none who wait for it or hold another one', async () => {
+  const { clock, engine, locks, timeout } = await scene();
+  const others = createLocks(engine, { clock, label: 'web-2' });
+  await others.mutex('order:421').acquire();
+  void others.mutex('order:42').acquire({ wait: 'forever' });
+  await clock.advance(1);
+  const error = timeout(locks.mutex('order:42').acquire());
+  await clock.advance(30_000);
+  expect((await error).message).toContain('"web-1" holds it');
+  expect((await error).message).not.toContain('web-2');
+});
+
+test('where the engine does not know since when a key is held, the error says only who holds it', async () => {
+  const { clock, locks, timeout } = await scene((engine) => ({
+    async *inspect(...args) {
+      for await (const { since: _, ...entry } of engine.inspect!(...args)) yield entry as never;
+    },
+  }));
+  const error = timeout(locks.mutex('order:42').acquire());
+  await clock.advance(30_000);
+  expect((await error).message).toContain(': "web-1" holds it. ');
+});
