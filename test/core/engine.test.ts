@@ -139,3 +139,20 @@ test('a long key is shown by its beginning, and whatever was thrown by what it s
   expect(reasonOf('text')).toBe('text');
   expect(reasonOf(7)).toBe('7');
 });
+
+test('the keys of memos are listed by their beginning, and each request for them is progress', async () => {
+  const prefixes: string[] = [];
+  const { engine } = setup({
+    values: {
+      async *keys(prefix: string, step: (looked: number) => void) {
+        prefixes.push(prefix);
+        step(2);
+        yield 'memo:1';
+      },
+    } as never,
+  });
+  const looked: number[] = [];
+  const found: string[] = [];
+  for await (const key of engine.remembered('memo', (count) => looked.push(count))) found.push(key);
+  expect([prefixes, looked, found]).toEqual([['memo'], [2], ['memo:1']]);
+});
