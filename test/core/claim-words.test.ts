@@ -79,3 +79,32 @@ test('words that came by mail settle a claim: nothing is asked once more, and it
   ]);
   expect(calls, 'asked, and given back').toEqual({ attempts: 1, released: [queued.claim.id] });
 });
+
+test('each attempt says anew which words would answer it, as of its own time', async () => {
+  const clock = manualClock(1);
+  const memoryEngine = memory({ clock });
+  const asked: [at: number, age: number | undefined][] = [];
+  const backend = around(memoryEngine, {
+    traits: { ...memoryEngine.traits, wakes: 'never' },
+    async attempt({ accepts }) {
+      asked.push([clock.now(), accepts?.age]);
+      return { granted: false };
+    },
+  });
+  const terms = {
+    ...new LayeredOptions(backend.traits, { spin: { pause: 100, bound: 100, jitter: 0 } }).terms,
+    inquiry: {
+      state: undefined,
+      accepts: (sent: number) => ({ age: 1_000 + sent, mark: '-', counts: 0 }),
+      settles: () => false,
+    },
+  };
+  const claim: LocalClaim = { ...claimOf('ours'), origin: { process: 'ours', claim: 1, inside: [], cut: false } };
+  const queued = new QueuedClaim(new Engine(backend, clock), claim, terms);
+  queued.claimant = { began: clock.now(), beginWait: () => {} };
+  const outcome = queued.pursue();
+  await clock.advance(250);
+  queued.leave();
+  expect(await outcome).toBeUndefined();
+  expect(asked.map(([at, age]) => age! - at)).toEqual([1_000, 1_000, 1_000]);
+});

@@ -518,3 +518,13 @@ test('mail for a place that may just have expired when the next attempt is refus
   await clock.advance(10);
   expect(waiter.token, 'believed a mail from before it may have expired').toBeUndefined();
 });
+
+test('mail that the engine has contradicted stays only a bell, also where another one rings at once', async () => {
+  const { clock, waiter } = waiterOf(60_000);
+  await clock.advance(10);
+  waiter.mail(4n, 60_000);
+  await clock.advance(0);
+  waiter.mail(4n, 60_000);
+  await clock.advance(10);
+  expect(waiter.token).toBeUndefined();
+});
