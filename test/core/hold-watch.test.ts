@@ -218,3 +218,14 @@ test.each<[string, Backend['renew'] | undefined, string]>([
   );
   expect(await extended).toBe(outcome);
 });
+
+test('two wakes for a hold that is not renewed and is gone ask the engine once', async () => {
+  const { clock, watches, renewals, take, evict } = setup();
+  const lease = await take({ renew: false });
+  await clock.advance(1_000);
+  await evict();
+  watches[0]!.wake();
+  watches[0]!.wake();
+  await clock.advance(10);
+  expect([lease.held, renewals.length]).toEqual([false, 1]);
+});

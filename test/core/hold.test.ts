@@ -183,3 +183,22 @@ test('a grant that the engine had ended before its answer came is asked for agai
   expect((await waiting).held).toBe(true);
   for (const [i, at] of asked.entries()) if (i > 0) expect(at).toBeGreaterThan(asked[i - 1]!);
 });
+
+test('what an engine gives as a signal, and is none, changes nothing: the next caller here waits for this hold', async () => {
+  let asked = 0;
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    async attempt(claim) {
+      asked++;
+      return { ...(await engine.attempt(claim)), lost: {} as never };
+    },
+  });
+  const mutex = createLocks(backend, { clock }).mutex('key');
+  const lease = await mutex.acquire();
+  const waiting = mutex.acquire();
+  await clock.advance(1);
+  expect(asked).toBe(1);
+  await lease.release();
+  expect((await waiting).token).toBe(lease.token + 1n);
+});

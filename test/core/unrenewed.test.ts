@@ -184,3 +184,46 @@ test('a waiter that stood in the line of the engine so, and gives up, leaves it 
   await clock.advance(4_000);
   expect((await given(second))?.held).toBe(true);
 });
+
+test('behind a hold that is renewed for a while nobody asks the engine before that is over', async () => {
+  const { clock, asked, locks, others } = setup();
+  const mutex = locks.mutex('key');
+  await mutex.acquire({ ttl: HOUR, maxHold: 9_000 });
+  const waiting = mutex.acquire({ label: 'waits' });
+  await clock.advance(8_900);
+  expect(asked).not.toContain('waits');
+  await clock.advance(3_000);
+  expect(asked).toContain('waits');
+  await force(others);
+  await clock.advance(3_000);
+  expect((await given(waiting))?.held).toBe(true);
+});
+
+test('who comes when all that waited have given up finds out, too', async () => {
+  const { clock, locks, others } = setup();
+  const mutex = locks.mutex('key');
+  await mutex.acquire({ ttl: HOUR, renew: false });
+  const first = expect(mutex.acquire({ wait: 500 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  await clock.advance(1_000);
+  await first;
+  const second = mutex.acquire();
+  await force(others);
+  await clock.advance(4_000);
+  expect((await given(second))?.held).toBe(true);
+});
+
+test('a caller that waits behind a hold that is renewed keeps no process alive, whatever was held before', async () => {
+  const { clock, locks } = setup();
+  const mutex = locks.mutex('key');
+  await (await mutex.acquire({ ttl: HOUR, renew: false })).release();
+  await mutex.acquire();
+  const kept: number[] = [];
+  const { after } = clock;
+  clock.after = (ms, fn, background = false) => {
+    if (!background) kept.push(ms);
+    return after(ms, fn);
+  };
+  void mutex.acquire({ wait: 'forever' });
+  await clock.advance(5_000);
+  expect(kept).toEqual([]);
+});
