@@ -124,11 +124,12 @@ test.each([
   expect(looks).toBe(expected);
 });
 
-test('the error names those who hold this very key, and none who wait for it or hold another one', async () => {
+test.each<[string, (others: ReturnType<typeof createLocks>) => unknown]>([
+  ['waits for it', (others) => void others.mutex('order:42').acquire({ wait: 'forever' })],
+  ['holds another one', (others) => others.mutex('order:421').acquire()],
+])('the error names those who hold this very key, and nobody who %s', async (_, act) => {
   const { clock, engine, locks, timeout } = await scene();
-  const others = createLocks(engine, { clock, label: 'web-2' });
-  await others.mutex('order:421').acquire();
-  void others.mutex('order:42').acquire({ wait: 'forever' });
+  await act(createLocks(engine, { clock, label: 'web-2' }));
   await clock.advance(1);
   const error = timeout(locks.mutex('order:42').acquire());
   await clock.advance(30_000);

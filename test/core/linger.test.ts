@@ -166,3 +166,17 @@ test('a hold that another process had before, and may want again, does not linge
   await clock.advance(0);
   expect(await others.tryAcquire()).not.toBeNull();
 });
+
+test('a release takes no caller along that may not come in yet, since others of its process still hold', async () => {
+  const { clock, locks, asked } = setup({});
+  const { read, write } = locks.rwLock('key');
+  const [first, second] = [await read.acquire(), await read.acquire()];
+  const writer = write.acquire();
+  await clock.advance(1);
+  await first.release();
+  expect(asked).toEqual(['attempt', 'attempt', 'release']);
+  await second.release();
+  await clock.advance(1);
+  expect((await writer).held).toBe(true);
+  expect(asked.at(-1)).toBe('exchange');
+});
