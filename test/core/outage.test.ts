@@ -287,3 +287,17 @@ test('in an outage a pause ends when the last attempt is due, and after that it 
   const outage = new Outage(0);
   expect([9_000, 9_950, 10_000, 11_000].map((now) => outage.limited(100, 0, now))).toEqual([100, 50, 1, 1]);
 });
+
+test('at the very end of the ten seconds all callers of the process are told, with the one that asks', async () => {
+  const clock = manualClock();
+  const attempt = (): Promise<never> =>
+    Promise.reject(clock.now() < 10_000 ? new Error('cut') : new LockError('LOCK_UNAVAILABLE', 'no room'));
+  const backend = around(memory({ clock }), { attempt });
+  const mutex = createLocks(backend, { clock, spin: { pause: 100, bound: 100, jitter: 0 } }).mutex('key');
+  const told: unknown[] = [];
+  for (let i = 0; i < 3; i++) mutex.acquire().catch(({ code }) => told.push(code));
+  await clock.advance(9_999);
+  expect(told).toEqual([]);
+  await clock.advance(1);
+  expect(told).toEqual(Array(3).fill('LOCK_UNAVAILABLE'));
+});

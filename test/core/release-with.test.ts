@@ -211,3 +211,22 @@ test('who leaves words waits ten seconds for an engine that does not answer, and
   await clock.advance(5_000);
   expect(withWords.length, 'and they are still sent').toBeGreaterThan(sent + 3);
 });
+
+test('who leaves words is told that nobody knows before the pause in which the ten seconds end', async () => {
+  const own = leaving({
+    answers: [
+      async () => {
+        await new Promise<void>((resolve) => own.clock.after(450, resolve));
+        throw new Error('cut');
+      },
+      cut,
+    ],
+  });
+  const lease = await own.take();
+  const left = lease.releaseWith(leave, 'kept');
+  await own.clock.advance(8_999);
+  expect(await Promise.race([left, 'not told yet'])).toBe('not told yet');
+  await own.clock.advance(1);
+  expect(own.withWords.at(-1)).toBe(9_000);
+  expect(await Promise.race([left, 'not told yet'])).toBe('unknown');
+});
