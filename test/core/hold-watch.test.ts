@@ -229,3 +229,24 @@ test('two wakes for a hold that is not renewed and is gone ask the engine once',
   await clock.advance(10);
   expect([lease.held, renewals.length]).toEqual([false, 1]);
 });
+
+test('holds that began at about the same time, within 250 ms, are watched together', async () => {
+  const clock = manualClock();
+  const watched: [key: string, at: number][] = [];
+  const watchHold: NonNullable<Backend['watchHold']> = ({ key }) => {
+    watched.push([key, clock.now()]);
+    return { [Symbol.asyncDispose]: async () => {} };
+  };
+  const locks = createLocks(around(memory({ clock }), { watchHold }), { clock });
+  await locks.mutex('a').acquire();
+  await clock.advance(250);
+  await locks.mutex('b').acquire();
+  await clock.advance(1);
+  await locks.mutex('c').acquire();
+  await clock.advance(1_000);
+  expect(watched).toEqual([
+    ['a', 500],
+    ['b', 500],
+    ['c', 751],
+  ]);
+});
