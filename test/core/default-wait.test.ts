@@ -128,7 +128,13 @@ test.each<[string, (others: ReturnType<typeof createLocks>) => unknown]>([
   ['waits for it', (others) => void others.mutex('order:42').acquire({ wait: 'forever' })],
   ['holds another one', (others) => others.mutex('order:421').acquire()],
 ])('the error names those who hold this very key, and nobody who %s', async (_, act) => {
-  const { clock, engine, locks, timeout } = await scene();
+  const { clock, engine, locks, timeout } = await scene((own) => ({
+    // As an engine lists that cannot ask for one key by its name.
+    async *inspect(prefix, listing) {
+      for await (const entry of own.inspect!('')) if (entry.key !== prefix) yield entry;
+      yield* own.inspect!(prefix, listing);
+    },
+  }));
   await act(createLocks(engine, { clock, label: 'web-2' }));
   await clock.advance(1);
   const error = timeout(locks.mutex('order:42').acquire());
