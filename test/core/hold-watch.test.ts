@@ -250,3 +250,14 @@ test('holds that began at about the same time, within 250 ms, are watched togeth
     ['c', 751],
   ]);
 });
+
+test('a wake for a hold that was given back sets no timer', async () => {
+  const { clock, watches, take } = setup();
+  const lease = await take();
+  await clock.advance(600);
+  await lease.release();
+  await clock.advance(5_000);
+  watches[0]!.wake();
+  for (let turn = 0; turn < 5; turn++) await undefined;
+  expect(clock.pending).toBe(0);
+});
