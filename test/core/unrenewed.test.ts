@@ -227,3 +227,14 @@ test('a caller that waits behind a hold that is renewed keeps no process alive, 
   await clock.advance(5_000);
   expect(kept).toEqual([]);
 });
+
+test('a caller that waits so asks the engine after two seconds, since most holds are released before', async () => {
+  const { clock, asked, locks } = setup();
+  const mutex = locks.mutex('key');
+  await mutex.acquire({ ttl: HOUR, renew: false });
+  mutex.acquire({ label: 'waits' }).catch(() => {});
+  await clock.advance(1_999);
+  expect(asked).not.toContain('waits');
+  await clock.advance(1);
+  expect(asked).toContain('waits');
+});
