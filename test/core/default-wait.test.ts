@@ -153,3 +153,26 @@ test('where the engine does not know since when a key is held, the error says on
   await clock.advance(30_000);
   expect((await error).message).toContain(': "web-1" holds it. ');
 });
+
+test.each([
+  [undefined],
+  ['30s'],
+] as const)('a caller with a wait of %s waits no longer for an engine whose every grant is over when it comes', async (wait) => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    async attempt(claim) {
+      const answer = await engine.attempt(claim);
+      return answer.granted ? { ...answer, lost: AbortSignal.abort() } : answer;
+    },
+  });
+  const code = createLocks(backend, { clock })
+    .mutex('key')
+    .acquire(wait ? { wait } : {})
+    .then(
+      () => 'held',
+      (error: LockError) => error.code,
+    );
+  await clock.advance(31_000);
+  expect(await Promise.race([code, 'waits'])).toBe('LOCK_TIMEOUT');
+});

@@ -25,6 +25,14 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'core',
+    'a default wait had no end where each grant was over when it came',
+    scene(
+      'test/core/default-wait.test.ts',
+      'a caller with a wait of %s waits no longer for an engine whose every grant is over when it comes',
+    ),
+  ),
+  bug(
+    'core',
     'all() went on with a part that was lost',
     inCore('goes on with several of which one was lost meanwhile'),
   ),
@@ -199,7 +207,7 @@ export const OF_OURS: readonly KnownBug[] = [
   bug(
     'file and mysql',
     'keys that begin with a character of U+10000 to U+103FF were taken for hints: they excluded each other, and a listing never ended',
-    onEveryEngine('laws/keys', 'different keys never meet: ${kind}'),
+    scene('test/backends/file/far-characters.test.ts', 'are keys of their own, and each is listed'),
   ),
   bug(
     'redlock',

@@ -89,6 +89,7 @@ export class QueuedClaim {
             continue;
           case 'restart':
             this.#restart(grant!);
+            this.claimant?.beginWait();
             break;
           case 'wait':
             this.claimant?.beginWait();
