@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { placeOf } from './identity.ts';
 
 interface Line {
   /** The file, the declaration, and the identity of the mutant. */
@@ -16,5 +17,3 @@ export const EQUIVALENT: ReadonlySet<string> = new Set(
 
 /** The judgement holds as long as the declaration around the mutant is the same. */
 export const isEquivalent = (id: string): boolean => EQUIVALENT.has(placeOf(id));
-
-export const placeOf = (id: string): string => id.slice(0, id.indexOf(': '));

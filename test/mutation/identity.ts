@@ -42,5 +42,5 @@ export function identityOf(file: string, declaration: string, changed: string): 
   return createHash('sha1').update(text).digest('base64url').slice(0, 6);
 }
 
-/** The identity in the id of a mutant. */
-export const identityIn = (id: string): string => /^\S+ (.{6}): /.exec(id)?.[1] ?? id;
+/** The place of a mutant: its file, its declaration, and its identity there. Two declarations may differ in names alone. */
+export const placeOf = (id: string): string => /^(\S+ .{6}): /.exec(id)?.[1] ?? id;
