@@ -1,5 +1,6 @@
 import { memory } from '../../src/backends/memory.ts';
 import { BufferedClaims } from '../../src/backends/shared/waiting-claims.ts';
+import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type {
   Attempt,
   Backend,
@@ -10,6 +11,8 @@ import type {
   NewValue,
   QueueEntry,
   Release,
+  Renewal,
+  Run,
   Traits,
   Values,
   Wake,
@@ -38,16 +41,40 @@ export type Serve = (clock: Clock) => Backend;
 export class Engine {
   readonly machine: Process;
   readonly clock: Clock;
-  readonly backend: Backend;
+  backend: Backend;
+  /** The present run of the server. */
+  run = '1';
+  #began: number;
+  /** Called once, when the server has served such a request and has not answered yet. */
+  onServed: { readonly what: 'attempt' | 'renewal' | 'note'; readonly next: () => void } | undefined;
   onAdmitted: (id: string) => void = () => {};
   onFreed: (id: string) => void = () => {};
   onEvicted: (key: string, token: bigint) => void = () => {};
   readonly #listeners = new Map<string, Wake>();
+  readonly #serve: Serve;
 
   constructor(machine: Process, serve: Serve = (clock) => memory({ clock })) {
     this.machine = machine;
     this.clock = machine.clock;
+    this.#serve = serve;
+    this.#began = this.clock.now();
     this.backend = serve(machine.clock);
+  }
+
+  /** What the server says of its run. */
+  get named(): Run {
+    return { id: `${this.machine.name} ${this.run}`, age: this.clock.now() - this.#began };
+  }
+
+  /** Begins another run, which has none of the data. @param token below all tokens of this run: servers take them from the time of day */
+  restart(token: bigint): void {
+    this.run = `${Number(this.run) + 1}`;
+    this.#began = this.clock.now();
+    this.#listeners.clear();
+    this.backend = this.#serve(this.clock);
+    const first = { ...EXCLUSIVE, id: 'first', key: 'first', label: '', ttl: 10, within: 10, queue: false };
+    void this.backend.attempt({ ...first, tokenCount: 1, minToken: token });
+    void this.backend.release({ key: 'first', id: 'first' });
   }
 
   /** @param told hears of a grant; without one, of words that answer the claim */
@@ -55,6 +82,7 @@ export class Engine {
     const time = this.clock.now();
     if (time > notAfter) return { time, answer: { granted: false, late: true } };
     const answer = await this.backend.attempt(claim);
+    if (answer.granted) this.#served('attempt');
     if (!answer.granted && claim.queue) {
       this.backend.watch!(claim, (grant) => {
         if (grant) this.onAdmitted(claim.id);
@@ -63,6 +91,24 @@ export class Engine {
       });
     }
     return { time, answer };
+  }
+
+  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    const renewed = await this.backend.renew(claims);
+    this.#served('renewal');
+    return renewed;
+  }
+
+  async note(...hint: Parameters<Hints['write']>): Promise<void> {
+    await this.backend.hints!.write(...hint);
+    this.#served('note');
+  }
+
+  #served(what: 'attempt' | 'renewal' | 'note'): void {
+    const { onServed } = this;
+    if (onServed?.what !== what) return;
+    this.onServed = undefined;
+    onServed.next();
   }
 
   release(handle: Handle, leave?: NewValue): Promise<Release> {
@@ -103,6 +149,7 @@ export class Client implements Backend {
   readonly #waiting: BufferedClaims;
   /** The engine's time, when an answer came that told it. A lower bound: the way back took some time. */
   #known: { readonly time: number; readonly at: number } | undefined;
+  #told: { readonly run: string; readonly named: Run } | undefined;
   #closed = false;
 
   constructor(engine: Engine, network: Wire, process: Process, traits: Pick<Traits, 'wakes' | 'tokenBlocks'>) {
@@ -111,14 +158,13 @@ export class Client implements Backend {
     this.#network = network;
     this.#process = process;
     this.#waiting = new BufferedClaims(process.clock);
-    const { hints, values } = engine.backend;
     this.hints = {
-      read: (name) => this.#call(() => hints!.read(name)),
-      write: (name, text, ttl) => this.#call(() => hints!.write(name, text, ttl)),
+      read: (name) => this.#call(() => engine.backend.hints!.read(name)),
+      write: (name, text, ttl) => this.#call(() => engine.note(name, text, ttl)),
     };
     this.values = {
-      look: (key) => this.#call(() => values!.look(key)),
-      forget: (key) => this.#call(() => values!.forget(key)),
+      look: (key) => this.#call(() => engine.backend.values!.look(key)),
+      forget: (key) => this.#call(() => engine.backend.values!.forget(key)),
     };
     this.watch = { buffered: this.#buffered, watch: this.#watch, never: undefined }[traits.wakes];
   }
@@ -127,13 +173,24 @@ export class Client implements Backend {
     return this.#waiting.size;
   }
 
+  /** The run is asked once for each connection, and a connection ends with the run of the server. */
+  incarnation(): Run | Promise<Run> {
+    return this.#told?.run === this.#engine.run ? this.#told.named : this.#learnRun();
+  }
+
+  async #learnRun(): Promise<Run> {
+    const told = await this.#call(async () => ({ run: this.#engine.run, named: this.#engine.named }));
+    if (told.run === this.#engine.run) this.#told = told;
+    return told.named;
+  }
+
   async attempt(claim: Claim): Promise<Attempt> {
     const notAfter = this.#notAfter(claim);
     return this.#learn(await this.#call(() => this.#engine.attempt(claim, notAfter, this.#mail(claim))));
   }
 
   renew(claims: readonly Claim[]): ReturnType<Backend['renew']> {
-    return this.#call(() => this.#engine.backend.renew(claims));
+    return this.#call(() => this.#engine.renew(claims));
   }
 
   async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {

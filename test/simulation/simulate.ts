@@ -70,10 +70,14 @@ export async function simulate(
   });
   if (!scene.calm) trouble(world, choice, network, recorder, sides);
   if (!scene.calm && nodes > 1) hangs(world, choice, recorder, servers);
+  // Choices of their own: a seed without restarts has the history that it had before there were any.
+  const restarts = !scene.calm && nodes > 1 && seed % 3 === 0;
+  if (restarts) serversRestart(world, new Choice(randomFrom(seed * 7_919)), recorder, servers);
 
   const see = async (): Promise<void> => {
     recorder.see();
-    if (nodes > 1 && recorder.anybodyBelieves) recorder.lookAt(await servers.lists());
+    // A server that restarted has forgotten its votes, and counts again only when they are over.
+    if (nodes > 1 && !restarts && recorder.anybodyBelieves) recorder.lookAt(await servers.lists());
   };
   const done = workDone(sides);
   await world.run(TROUBLE, see);
@@ -172,5 +176,21 @@ function hangs(world: World, choice: Choice, recorder: Recorder, { engines }: Se
     if (choice.chance(0.3))
       hang(choice.pick(engines).machine, at, choice.pick([300, 600, 2_500]) * choice.between(0.5, 1.5));
     else for (const { machine } of engines) hang(machine, at + choice.between(0, 200), choice.between(50, 250));
+  }
+}
+
+/** Servers that start again without their data, one after the other or nearly at once. */
+function serversRestart(world: World, choice: Choice, recorder: Recorder, { engines }: Servers): void {
+  for (let faults = choice.whole(1, 6); faults > 0; faults--) {
+    world.at(choice.between(0, TROUBLE), () => {
+      const engine = choice.pick(engines);
+      const restart = (): void => {
+        recorder.add({ what: 'fault', kind: 'restart' });
+        engine.restart(BigInt(Math.ceil(world.now * 1_000)));
+      };
+      const moment = choice.pick(['attempt', 'renewal', 'note', 'any'] as const);
+      if (moment === 'any') restart();
+      else engine.onServed = { what: moment, next: restart };
+    });
   }
 }
