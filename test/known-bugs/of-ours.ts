@@ -326,4 +326,20 @@ export const OF_OURS: readonly KnownBug[] = [
       'a lock of more holders than are counted anew can be read, whoever leaves after a record was lost',
     ),
   ),
+  bug(
+    'locks of sessions',
+    'a late refusal of an attempt ended the hold that a wait of the same claim had got meanwhile',
+    scene(
+      'test/backends/shared/session-locks.test.ts',
+      'waits only once its attempt is answered, or a late refusal of that would end the hold of the wait',
+    ),
+  ),
+  bug(
+    'locks of sessions',
+    'an attempt that failed with its session took the hold that its claim had got on another one',
+    scene(
+      'test/backends/shared/session-locks.test.ts',
+      'takes nothing from the next attempt of its claim, when its own attempt fails later than that began',
+    ),
+  ),
 ];

@@ -72,18 +72,18 @@ class SessionHolds<S extends LockSession> {
     this.#byLock.set(lock, (this.#byLock.get(lock) ?? new Map()).set(id, hold));
   }
 
-  forget(lock: string, id: string): void {
+  forget(lock: string, id: string, hold: SessionHold<S>): void {
     const holds = this.#byLock.get(lock);
-    const on = holds?.get(id)?.on;
-    if (on) this.#done(on);
-    holds?.delete(id);
-    if (holds?.size === 0) this.#byLock.delete(lock);
+    if (holds?.get(id) !== hold) return; // its session had ended, and the claim asks on another one
+    if (hold.on) this.#done(hold.on);
+    holds.delete(id);
+    if (holds.size === 0) this.#byLock.delete(lock);
   }
 
   /** Forgets the holds whose session has ended, and gives the others. */
   #living(lock: string): ReadonlyMap<string, SessionHold<S>> | undefined {
     const holds = this.#byLock.get(lock);
-    for (const [id, { on }] of holds ?? []) if (on?.ended.aborted) this.forget(lock, id);
+    for (const [id, hold] of holds ?? []) if (hold.on?.ended.aborted) this.forget(lock, id, hold);
     return holds;
   }
 }
@@ -145,9 +145,8 @@ export class SessionLocks<S extends LockSession> {
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
     const { id, key } = claim;
-    const lock = this.#lockOf(key);
     this.#watchers.set(id, wake);
-    if (!this.#holds.get(lock, id)) await this.#begin(lock, claim);
+    await this.#begin(this.#lockOf(key), claim);
     return {
       [Symbol.asyncDispose]: async () => {
         if (this.#watchers.get(id) === wake) await this.#dismiss(id);
@@ -172,13 +171,13 @@ export class SessionLocks<S extends LockSession> {
       const answer = await on.take(lock, claim);
       hold.isHeld = typeof answer === 'object';
       if (typeof answer === 'object') return answer;
-      this.#holds.forget(lock, id);
+      this.#holds.forget(lock, id, hold);
       return answer ? { granted: false, late: true } : { granted: false };
     } catch (error) {
       // Nobody knows whether this claim has the lock. If another reader has it on the same session, an unlock could free that reader's lock.
       if (this.#holds.beside(lock, hold)) hold.on!.cut();
       else await this.#unlock(lock, hold).catch(() => {});
-      this.#holds.forget(lock, id);
+      this.#holds.forget(lock, id, hold);
       throw this.#translate(error, key);
     }
   }
@@ -189,7 +188,7 @@ export class SessionLocks<S extends LockSession> {
       else if (hold.on && (await hold.asked.catch(() => undefined))?.granted) return await this.#unlock(lock, hold);
       return false;
     } finally {
-      this.#holds.forget(lock, id);
+      this.#holds.forget(lock, id, hold);
     }
   }
 
@@ -204,10 +203,10 @@ export class SessionLocks<S extends LockSession> {
     }
   }
 
-  /** Begins a wait on the server, if the claim is watched and a session is free. */
+  /** Begins a wait on the server, if the claim is watched and a session is free. An attempt under way comes first: its refusal begins the wait. */
   async #begin(lock: string, claim: Claim): Promise<void> {
     const { id } = claim;
-    const isWanted = () => this.#watchers.has(id) && !this.#waits.has(id);
+    const isWanted = () => this.#watchers.has(id) && !this.#waits.has(id) && !this.#holds.get(lock, id);
     const on = isWanted() && (await this.#sessions.toWait());
     if (!on) return;
     if (isWanted()) this.#waits.set(id, { on, over: this.#wait(lock, claim, on) });

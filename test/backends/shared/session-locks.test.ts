@@ -27,6 +27,8 @@ class Server {
   }
 
   wait(lock: string, claim: Claim, session: Session): Promise<Grant | undefined> {
+    const grant = this.take(lock, claim, session);
+    if (grant) return Promise.resolve(grant);
     const { promise, resolve } = Promise.withResolvers<Grant | undefined>();
     const entry = { lock, claim, session, grant: () => resolve(this.take(lock, claim, session)) };
     session.cancelWait = () => {
@@ -130,7 +132,7 @@ function process(server: Server, { single = false, name = 'p', waits = 1 } = {})
       return shared;
     },
     async toWait() {
-      await settled();
+      await Promise.all([opening, settled()]);
       return waits-- > 0 ? open('waiter') : undefined;
     },
     done(_, waited = false) {
@@ -243,6 +245,21 @@ describe('a session that has ended', () => {
     expect(await locks.renew([claim('a')])).toEqual(['gone']);
     expect(done).toEqual(['use']);
     expect(await locks.attempt(claim('b'))).toMatchObject({ granted: true });
+  });
+
+  test('takes nothing from the next attempt of its claim, when its own attempt fails later than that began', async () => {
+    const server = new Server();
+    const { locks, asking } = process(server);
+    const answered = Promise.withResolvers<void>();
+    Object.assign(asking, { answered: answered.promise, failure: 'after' });
+    const failed = expect(locks.attempt(claim('a'))).rejects.toThrow('key: the connection is gone');
+    await settled();
+    asking.cut();
+    expect(await locks.attempt(claim('a'))).toMatchObject({ granted: true });
+    answered.resolve();
+    await failed;
+    expect(await locks.renew([claim('a')])).toEqual([kept]);
+    expect(await locks.release(claim('a'))).toEqual({ freed: true });
   });
 
   test('frees nothing a second time', async () => {
@@ -521,6 +538,28 @@ describe('a claim that waits on the server', () => {
     sessions.at(-1)!.cancel = () => Promise.reject(new Error('no answer'));
     await expect(locks.release(claim('a'))).rejects.toThrow('no answer');
     expect(await locks.attempt(claim('a')), 'it may be granted yet').toEqual(refused);
+  });
+
+  test('waits only once its attempt is answered, or a late refusal of that would end the hold of the wait', async () => {
+    const { locks, opensAfter, mayWait, asking, leaves, woken, server } = await waiting({ waits: 0 });
+    mayWait(2);
+    const [opened, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    opensAfter(opened.promise);
+    const watching = locks.watch(claim('a'), (grant) => void woken.push(grant));
+    await settled();
+    opensAfter(Promise.resolve());
+    asking.answered = answered.promise;
+    const attempt = locks.attempt(claim('a'));
+    await settled();
+    opened.resolve();
+    await watching;
+    await leaves();
+    answered.resolve();
+    expect(await attempt).toEqual(refused);
+    expect(woken).toEqual([{ ...granted, token: 2n }]);
+    expect(await locks.renew([claim('a')])).toEqual([kept]);
+    expect(await locks.release(claim('a'))).toEqual({ freed: true });
+    expect(server.did.at(-1)).toBe('p waiter unlocks lock of key');
   });
 
   test('waits for nothing where all sessions are in use: it asks again', async () => {
