@@ -342,4 +342,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'takes nothing from the next attempt of its claim, when its own attempt fails later than that began',
     ),
   ),
+  bug(
+    'mysql',
+    'a renewal that the own connection had not answered was repeated over the pool, and then shortened an extension',
+    scene(
+      'test/backends/mysql/renewals.test.ts',
+      'a renewal that our own connection has not answered may still arrive, and shorten an extension: nobody believes in more',
+    ),
+  ),
 ];

@@ -157,9 +157,16 @@ export function coreOf(pool: MysqlPool): CallbackPool {
   );
 }
 
+/** The errors of statements that were not sent, as no connection could be had. */
+const unsent = new WeakSet<Error>();
+export const isUnsent = (error: unknown): boolean => unsent.has(error as Error);
+
 export function borrow(pool: CallbackPool): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)));
+    pool.getConnection((error, connection) => {
+      if (error) unsent.add(error);
+      error ? reject(error) : resolve(connection);
+    });
   });
 }
 

@@ -1,14 +1,6 @@
-import {
-  type Cancel,
-  type Claim,
-  type Clock,
-  isLockError,
-  milliseconds,
-  type Renewal,
-  withLimit,
-} from '../../core/index.ts';
+import { type Cancel, type Claim, type Clock, milliseconds, type Renewal, withLimit } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
-import type { PoolOfOne, PoolRow } from './pool.ts';
+import { isUnsent, type PoolOfOne, type PoolRow } from './pool.ts';
 import { FOREVER, type Queues } from './queues.ts';
 import { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
@@ -28,7 +20,6 @@ export class Renewals {
   readonly #clock: Clock;
   #notBefore = Number.NEGATIVE_INFINITY;
 
-  /** @param pool has our own connection; undefined: there is none */
   constructor(queues: Queues, pool: PoolOfOne | undefined, clock: Clock) {
     this.#queues = queues;
     this.#pool = pool;
@@ -43,8 +34,9 @@ export class Renewals {
       const late = () => new Error(`no answer within ${MAX_WAIT_MS} ms`);
       return await withLimit(this.#renewAll(claims, this.#own), MAX_WAIT_MS, late, this.#clock);
     } catch (error) {
-      if (isLockError(error)) throw error;
       this.#notBefore = this.#clock.now() + RETRY_MS;
+      // What was sent may still arrive, and shorten a lease that is confirmed since.
+      if (!isUnsent(error)) throw error;
       return this.#renewAll(claims);
     }
   }
