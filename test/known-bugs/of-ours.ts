@@ -350,4 +350,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'a renewal that our own connection has not answered may still arrive, and shorten an extension: nobody believes in more',
     ),
   ),
+  bug(
+    'etcd',
+    'two messages asked for the lease of one claim, and the one that came last put it back into its queue for good',
+    scene(
+      'test/backends/etcd/leases.test.ts',
+      'the next claim of a release, asked for by itself and given up before there is a lease for it, leaves nothing',
+    ),
+  ),
 ];

@@ -112,10 +112,10 @@ export class Etcd implements Backend {
   }
 
   async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    if (!value && !next?.accepts) return this.#own.release(handle, next, this.#etcd.timeout);
-    const released = value
-      ? await this.values.store(handle, value)
-      : await this.#own.release(handle, undefined, this.#etcd.timeout);
+    const release = (beside?: Claim) => this.#own.release(handle, beside, this.#etcd.timeout);
+    // An attempt of `next` meanwhile would take another lease for it, and write its key a second time.
+    if (next && !value && !next.accepts) return this.#attempts.take(next.id, () => release(next));
+    const released = await (value ? this.values.store(handle, value) : release());
     return next ? { ...released, next: await this.attempt(next) } : released;
   }
 
