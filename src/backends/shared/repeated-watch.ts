@@ -64,11 +64,11 @@ export const together = (...watches: (AsyncDisposable | undefined)[]): AsyncDisp
 
 /** Wakes a claim after each change, as soon as the next watch is set. @param set sets a one-time watch of a value, or of a hold */
 export function watchEach(set: (notify: Notify) => Promise<Cancel>, wake: () => void, clock: Clock): RepeatedWatch {
-  let isFirst = true;
+  let tries = 0;
   const setAgain: SetWatch = async (notify) => {
+    const isAgain = tries++ > 0; // also after a try that failed: a change may have come in between
     const cancel = await set(notify);
-    if (!isFirst) wake();
-    isFirst = false;
+    if (isAgain) wake();
     return cancel;
   };
   return new RepeatedWatch(setAgain, wake, clock);

@@ -199,6 +199,22 @@ describe('a claim that is woken after each change', () => {
     expect(woken).toEqual([1]);
   });
 
+  test('is woken when its first watch could be set only at a later try: it may have missed a change in between', async () => {
+    const { asked, clock, isSet, woken } = watched();
+    asked[0]!.fail();
+    await clock.advance(250);
+    expect(woken, 'the next one is not set yet').toEqual([1]);
+    await isSet(1);
+    expect(woken).toEqual([1, 2]);
+  });
+
+  test('is woken when its first watch fired before the server had answered it', async () => {
+    const { isSet, fires, woken } = watched();
+    await fires(0);
+    await isSet(1);
+    expect(woken).toEqual([2]);
+  });
+
   test('is left alone after the end', async () => {
     const { isSet, told, watch, fires, asked } = watched();
     await isSet(0);
