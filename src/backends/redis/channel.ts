@@ -35,6 +35,7 @@ export class Channel {
   #listening: Listening | undefined;
   #opening: Promise<void> | undefined;
   #giveUp: ((reason: Error) => void) | undefined;
+  #beginAnew: (() => void) | undefined;
   #openedAt = 0;
   #pause = MIN_PAUSE_MS;
   #cancelPause: Cancel | undefined;
@@ -75,23 +76,27 @@ export class Channel {
   }
 
   async #try(): Promise<void> {
+    // A new connection of the client may lead to another server at the same address. What is open, or being opened, would stay at the old one.
+    this.#unlisten ??= this.#needs.onConnection?.(() =>
+      this.isOpen ? this.#onLoss(this.#listening!) : this.#beginAnew?.(),
+    );
     const attempt = this.#needs.listen(
       this.name,
       (message) => this.#needs.deliver(message),
       () => this.#onLoss(attempt),
     );
     this.#listening = attempt;
-    let cancel: Cancel = () => {};
-    const givenUp = new Promise<never>((_, reject) => {
-      this.#giveUp = reject;
-      cancel = this.#clock.after(
-        SUBSCRIBE_TIMEOUT_MS,
-        () => reject(new Error(`not subscribed within ${SUBSCRIBE_TIMEOUT_MS} ms`)),
-        true,
-      );
-    });
+    const early = Promise.withResolvers<void>();
+    this.#giveUp = early.reject;
+    let isOld = false;
+    this.#beginAnew = () => {
+      isOld = true;
+      early.resolve();
+    };
+    const late = () => early.reject(new Error(`not subscribed within ${SUBSCRIBE_TIMEOUT_MS} ms`));
+    const cancel = this.#clock.after(SUBSCRIBE_TIMEOUT_MS, late, true);
     try {
-      await Promise.race([attempt.ready, givenUp]);
+      await Promise.race([attempt.ready, early.promise]);
       if (this.#listening !== attempt || this.#closed) throw new Error('lost before it was used');
     } catch (error) {
       attempt.hangUp();
@@ -100,10 +105,12 @@ export class Channel {
     } finally {
       cancel();
     }
+    if (isOld) {
+      attempt.hangUp();
+      return this.#try();
+    }
     this.isOpen = true;
     this.#openedAt = this.#clock.now();
-    // A new connection of the client may lead to another server at the same address. This connection would stay at the old server.
-    this.#unlisten ??= this.#needs.onConnection?.(() => this.#listening && this.#onLoss(this.#listening));
     this.#needs.wakeAll();
   }
 
