@@ -374,4 +374,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'what is still being opened at the old server, as the client comes to a new one, is opened again there',
     ),
   ),
+  bug(
+    'mongodb',
+    'who waited was woken before the next change stream was open, and missed what changed in between',
+    scene(
+      'test/backends/mongodb/wake-ups.test.ts',
+      'after a break, who waits is woken when the next stream is open: what changes before that is not brought',
+    ),
+  ),
 ];

@@ -82,9 +82,8 @@ export class Changes {
   }
 
   #notify({ documentKey, fullDocument }: Change): void {
-    for (const listener of [...this.#listeners]) {
+    for (const listener of [...this.#listeners])
       if (documentKey?._id === listener.id) listener.onChange(fullDocument ?? undefined);
-    }
   }
 
   #onBreak(stream: MongoStream): void {
@@ -94,11 +93,12 @@ export class Changes {
     if (this.#listeners.size > 0) this.#later();
   }
 
-  /** After a pause, opens the stream again and wakes every waiter, which may have missed changes. */
+  /** After a pause, opens the stream again. Then it wakes every waiter, which may have missed changes until the stream was open. */
   #later(): void {
-    this.#again = this.#clock.after(POLL_MS, () => {
+    this.#again = this.#clock.after(POLL_MS, async () => {
       this.#again = undefined;
       this.#open();
+      await this.#opened;
       for (const listener of [...this.#listeners]) listener.onChange();
     });
   }
