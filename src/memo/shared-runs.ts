@@ -32,15 +32,17 @@ export class SharedRuns {
   readonly #runtime: LockRuntime;
   readonly #runs = new Map<string, SharedRun>();
   readonly #looks = new Map<string, PromiseWithResolvers<ValueRecord>>();
+  /** The keys of all looks under way, also of those that later callers do not share. */
+  readonly #underWay = new Map<PromiseWithResolvers<ValueRecord>, string>();
 
   constructor(runtime: LockRuntime) {
     this.#runtime = runtime;
     runtime.memos = this;
   }
 
-  /** Ends all waits. @param errorOf makes the error for a key */
+  /** Ends all waits. */
   close(errorOf: (key: string) => LockError): void {
-    for (const [key, { reject }] of [...this.#looks]) reject(errorOf(key));
+    for (const [{ reject }, key] of [...this.#underWay]) reject(errorOf(key));
     for (const [key, run] of [...this.#runs]) run.close(errorOf(key));
   }
 
@@ -100,13 +102,16 @@ export class SharedRuns {
     if (known) return known.promise;
     const look = Promise.withResolvers<ValueRecord>();
     this.#looks.set(key, look);
-    const over = (): void => void this.#looks.delete(key);
+    this.#underWay.set(look, key);
+    const over = (): void => {
+      this.#underWay.delete(look);
+      if (this.#looks.get(key) === look) this.#looks.delete(key);
+    };
     look.promise.then(over, over);
     this.#runtime.engine.look(key).then(look.resolve, look.reject);
     return look.promise;
   }
 
-  /** @param looked what the caller found, if it looked */
   #join<T>(caller: Caller<T>, looked?: ValueRecord): Promise<MemoResult<T>> {
     if (!caller.over) this.#enter(caller as Caller, looked);
     return caller.result;

@@ -382,4 +382,17 @@ export const OF_OURS: readonly KnownBug[] = [
       'after a break, who waits is woken when the next stream is open: what changes before that is not brought',
     ),
   ),
+  bug(
+    'memo',
+    'after a forget, close() left who waited for an earlier look to the answer of the engine',
+    scene(
+      'test/memo/close.test.ts',
+      'close() ends the wait for a look that is shared no more since its key was forgotten',
+    ),
+  ),
+  bug(
+    'memo',
+    'an earlier look that was answered ended the sharing of the next one',
+    scene('test/memo/look.test.ts', 'a look that is shared no more leaves the next look to all who come later'),
+  ),
 ];

@@ -68,3 +68,18 @@ test.each([
   await settled();
   expect(codes).toEqual(waits.map(() => 'LOCK_CLOSED'));
 });
+
+test('close() ends the wait for a look that is shared no more since its key was forgotten', async () => {
+  const { clock, second, silence } = processes();
+  const memo = (await loaded(second)).memo('key', { keep: '1h' });
+  silence();
+  const calls = [memo.run(() => 1)];
+  await clock.advance(1);
+  await memo.forget();
+  calls.push(memo.run(() => 2));
+  const codes = ends(calls);
+  await clock.advance(1);
+  void second.close();
+  await settled();
+  expect(codes).toEqual(['LOCK_CLOSED', 'LOCK_CLOSED']);
+});

@@ -26,7 +26,7 @@ async function held() {
     for (const each of looks.splice(0)) each();
   };
   const locks = await loaded(createLocks(way, { clock }));
-  return { clock, looks, answer, locks };
+  return { clock, looks, answer, locks, other: createLocks(engine, { clock }) };
 }
 
 const WAITS: readonly (MemoWait | undefined)[] = [
@@ -135,4 +135,22 @@ test('what a memo is given runs in the async context of the call that it is for'
     'open for fourth',
     'decode for fourth',
   ]);
+});
+
+test('a look that is shared no more leaves the next look to all who come later', async () => {
+  const { clock, looks, answer, locks, other } = await held();
+  const memo = locks.memo<string>('key', { keep: '1h' });
+  const calls = [memo.run(() => 'own')];
+  await clock.advance(0);
+  await memo.forget();
+  calls.push(memo.run(() => 'own'));
+  void other.memo<string>('key', { keep: '1h' }).run(() => 'of the other');
+  await clock.advance(10);
+  looks.shift()!();
+  await clock.advance(0);
+  calls.push(memo.run(() => 'own'));
+  await clock.advance(0);
+  expect(looks, 'under way').toHaveLength(1);
+  answer();
+  expect((await Promise.all(calls)).map(({ value }) => value)).toEqual(calls.map(() => 'of the other'));
 });
