@@ -205,6 +205,14 @@ export const OF_OURS: readonly KnownBug[] = [
     ),
   ),
   bug(
+    'redlock',
+    'a vote of the run of a node before its restart was credited to the next run, which had forgotten it: two held one key',
+    scene(
+      'test/backends/quorum/guard.test.ts',
+      'a vote of a run that ended before its answer came, and was %s before, is not credited to the next run',
+    ),
+  ),
+  bug(
     'file and mysql',
     'keys that begin with a character of U+10000 to U+103FF were taken for hints: they excluded each other, and a listing never ended',
     scene('test/backends/file/far-characters.test.ts', 'are keys of their own, and each is listed'),

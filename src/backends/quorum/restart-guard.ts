@@ -62,19 +62,19 @@ export class RestartGuard {
   }
 
   ask(): Promise<void> {
-    return this.#learnRun(this.identity.ask(), 0);
+    return this.#learnRun(this.identity.ask(), 0, 0);
   }
 
   /**
-   * Call this after a grant of `ttl`. If the run is still the same, this run gave the grant. If the node also remembers the lease, there is
-   * nothing to wait for.
+   * Call this after a grant of `ttl`. If the run is the same as when the claim was sent, this run gave the grant. If the node also remembers the
+   * lease, there is nothing to wait for.
    * @throws Error, as a rejection, if the vote does not count
    */
-  confirmRun(ttl: number, now: number): void | Promise<void> {
+  confirmRun(ttl: number, sent: number): void | Promise<void> {
     const answer = this.identity.ask();
-    const isKept = (this.#view && this.#memory.remembers(ttl, now)) || !needsHints(this.#context);
-    if (this.identity.isSame(answer) && isKept) return;
-    return this.#learnRun(answer, ttl);
+    const isKept = this.#view && this.#view.since <= sent && this.#memory.remembers(ttl, sent);
+    if (this.identity.isSame(answer) && (isKept || !needsHints(this.#context))) return;
+    return this.#learnRun(answer, ttl, sent);
   }
 
   /** Makes the node store a lease in its hints before it renews a claim to that lease. */
@@ -83,13 +83,13 @@ export class RestartGuard {
     if (needsHints(this.#context) && !this.#memory.remembers(ttl, now)) return this.#memory.noteLease(ttl, now);
   }
 
-  async #learnRun(answer: RunName | Promise<RunName>, ttl: number): Promise<void> {
+  async #learnRun(answer: RunName | Promise<RunName>, ttl: number, sent: number): Promise<void> {
     const name = await this.identity.nameFrom(answer);
     const now = this.#context.clock.now();
     if (name !== undefined && this.identity.recognise(name, now)) this.#restart();
     if (!needsHints(this.#context)) return;
     const { run } = this.identity;
-    const checkRun = (): void => checkSame(run?.id ?? '', this.#view?.run);
+    const checkRun = (): void => checkSame(run?.id ?? '', this.#view, sent);
     if (!this.#view) {
       await this.#readHints();
       if (this.#view && this.#excludedUntil(now) > now) await briefly(this.#readOthers(), this.#context);
@@ -205,12 +205,12 @@ function areTooFew(votes: readonly RestartGuard[], majority: number): boolean {
 }
 
 /**
- * Another claim may notice a restart while this one waits. What this one learned is not true of the next run.
+ * Another claim may notice a restart while this one waits. What this one learned, or an earlier run granted, is not true of the next run.
  * @param asked the run that this claim asked @param read the run whose hints are known
- * @throws Error if they differ
+ * @throws Error if they differ, or the run may have begun after `sent`
  */
-function checkSame(asked: string, read: string | undefined): void {
-  if (read !== asked) throw new Error('restarted while it was asked');
+function checkSame(asked: string, read: NodeView | undefined, sent: number): void {
+  if (read?.run !== asked || read.since > sent) throw new Error('restarted while it was asked');
 }
 
 /** A node that hangs must not delay the others. Until it answers, it is taken for a node that remembers nothing. */

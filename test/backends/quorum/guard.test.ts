@@ -356,3 +356,46 @@ test('a lease whose note a restarted server answers, after another claim noticed
   const second = during(open().attempt(claim({ ttl: 5_000, key: 'held' })));
   expect(await second.then(({ granted }) => granted).catch(() => false)).toBe(false);
 });
+
+test.each([
+  ['known', true],
+  ['not known', false],
+])('a vote of a run that ended before its answer came, and was %s before, is not credited to the next run', async (_, known) => {
+  const { clock, servers, clients, open } = scene();
+  const [first, second, third] = clients() as [Backend, Backend, Backend];
+  const after = (ms: number): Promise<void> => new Promise((done) => clock.after(ms, done, true));
+  const never = (): Promise<never> => new Promise(() => {});
+  const having = (client: Backend, more: Partial<Backend>): Backend =>
+    new Proxy(client, { get: (target, name) => Reflect.get(name in more ? more : target, name) });
+  await clock.advance(400_000); // so nobody waits for leases that were taken before
+  let named = known;
+  const attempt: Backend['attempt'] = async (asked) => {
+    const answer = await first.attempt(asked);
+    await after(1);
+    servers[0]!.restart(false);
+    named = true;
+    await after(10);
+    return answer;
+  };
+  const incarnation = async () => {
+    if (!named) throw new Error('it is starting');
+    return first.incarnation!();
+  };
+  const process = quorum(
+    [
+      having(first, { attempt, incarnation }),
+      having(second, { attempt: (asked) => after(20).then(() => second.attempt(asked)) }),
+      having(third, { attempt: never }),
+    ],
+    { clock },
+  );
+  const had = (lock: Backend): Promise<boolean> =>
+    stepUntilEnd(
+      lock.attempt(claim()).then(
+        ({ granted }) => granted,
+        () => false,
+      ),
+      () => clock.advance(1),
+    );
+  expect([await had(process), await had(open())], 'one of them, at most').not.toEqual([true, true]);
+});
