@@ -102,6 +102,7 @@ export class LeaseMemory {
 
   /** Resolves when the node remembers the lease. Without the right to write, nothing is stored, and no process relies on the hint. */
   async noteLease(ttl: number, now: number): Promise<void> {
+    if (this.remembers(ttl, now)) return;
     const runs = this.#runs;
     const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
     await ifAllowed(() => this.#hints!.write(leaseHint(lease), '1', HINT_TTL_MS + this.#maxTtl));

@@ -100,10 +100,13 @@ export class Node {
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    return this.#link.answer(() => {
-      const noting = this.guard.remember(mostOf(claims.map(({ ttl }) => ttl)));
-      return noting ? noting.then(() => this.backend.renew(claims)) : this.backend.renew(claims);
-    }, within);
+    const longest = mostOf(claims.map(({ ttl }) => ttl));
+    const renew = async (): Promise<Renewal[]> => {
+      const renewed = await this.backend.renew(claims);
+      await this.guard.remember(longest);
+      return renewed;
+    };
+    return this.#link.answer(() => this.guard.remember(longest)?.then(renew) ?? renew(), within);
   }
 
   /** Reads or writes hints, if the node keeps hints and answers. */

@@ -38,7 +38,7 @@ export class RestartGuard {
 
   constructor(backend: Backend, title: string, context: GuardContext) {
     this.#context = context;
-    this.identity = new ServerIdentity(backend, title, context.identities);
+    this.identity = new ServerIdentity(backend, title, context.identities, () => this.#restart());
     this.#memory = new LeaseMemory(backend, context.maxTtl);
     context.all.push(this);
   }
@@ -77,16 +77,16 @@ export class RestartGuard {
     return this.#learnRun(answer, ttl, sent);
   }
 
-  /** Makes the node store a lease in its hints before it renews a claim to that lease. */
+  /** Makes the node store a lease in its hints. Call this before a renewal, and after it: the run that took it may lack the hint of the one before. */
   remember(ttl: number): void | Promise<void> {
-    const now = this.#context.clock.now();
-    if (needsHints(this.#context) && !this.#memory.remembers(ttl, now)) return this.#memory.noteLease(ttl, now);
+    const [answer, now] = [this.identity.ask(), this.#context.clock.now()];
+    if (!needsHints(this.#context) || (this.identity.isSame(answer) && this.#memory.remembers(ttl, now))) return;
+    return this.identity.learn(answer, this.#context.clock).then(() => this.#memory.noteLease(ttl, now));
   }
 
   async #learnRun(answer: RunName | Promise<RunName>, ttl: number, sent: number): Promise<void> {
-    const name = await this.identity.nameFrom(answer);
+    await this.identity.learn(answer, this.#context.clock);
     const now = this.#context.clock.now();
-    if (name !== undefined && this.identity.recognise(name, now)) this.#restart();
     if (!needsHints(this.#context)) return;
     const { run } = this.identity;
     const checkRun = (): void => checkSame(run?.id ?? '', this.#view, sent);

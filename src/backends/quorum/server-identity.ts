@@ -1,4 +1,4 @@
-import { type Backend, invalid, isLockError, type Run } from '../../core/index.ts';
+import { type Backend, type Clock, invalid, isLockError, type Run } from '../../core/index.ts';
 
 /** The name that a backend gives to a run of its server; undefined if the backend gives none. */
 export type RunName = string | Run | undefined;
@@ -17,14 +17,16 @@ export class ServerIdentity {
   readonly #backend: Backend;
   readonly #title: string;
   readonly #all: ServerIdentity[];
+  readonly #onRun: (() => void) | undefined;
   #lastName: RunName;
   #recognisedAt = 0;
 
-  /** @param all the identities of the quorum; the new one is added to them */
-  constructor(backend: Backend, title: string, all: ServerIdentity[]) {
+  /** @param all the identities of the quorum; the new one is added to them @param onRun called at once when the run is not the one that was known */
+  constructor(backend: Backend, title: string, all: ServerIdentity[], onRun?: () => void) {
     this.#backend = backend;
     this.#title = title;
     this.#all = all;
+    this.#onRun = onRun;
     this.nameless = !backend.incarnation;
     all.push(this);
   }
@@ -47,6 +49,11 @@ export class ServerIdentity {
       this.nameless = true;
       return undefined;
     }
+  }
+
+  async learn(answer: RunName | Promise<RunName>, clock: Clock): Promise<void> {
+    const name = await this.nameFrom(answer);
+    if (name !== undefined) this.recognise(name, clock.now());
   }
 
   /**
@@ -73,6 +80,7 @@ export class ServerIdentity {
     this.run = run;
     this.#recognisedAt = now;
     this.restarted = before !== undefined;
+    this.#onRun?.();
     return true;
   }
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { around } from '../../../products/testing/around.ts';
 import { manualClock } from '../../../products/testing/index.ts';
 import { Node } from '../../../src/backends/quorum/node.ts';
@@ -6,7 +6,8 @@ import { type ClaimOfAll, NodeClaim } from '../../../src/backends/quorum/node-cl
 import type { NodeAnswer } from '../../../src/backends/quorum/tally.ts';
 import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
 import { claim } from './nodes.ts';
-import { counted, Server, three } from './server.ts';
+import { outcomeOf } from './scripted.ts';
+import { counted, LEASE, Server, three } from './server.ts';
 
 async function scene(servers: readonly Server[], more: Parameters<typeof around>[1] = {}) {
   const clock = manualClock();
@@ -44,6 +45,28 @@ test('a node remembers the longest lease of many before it renews to them', asyn
   const claims = [60_000, 1_000].map((ttl) => claim({ ttl }));
   expect(await nodes[0].renew(claims, 1_000)).toEqual([{ validFor: 1 }, { validFor: 2 }]);
   expect(renewed).toEqual([['lease 100000']]);
+});
+
+test('a renewal that a new run of the server took is not answered before that run remembers the lease, too', async () => {
+  const servers = three();
+  const [server] = servers;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { nodes, clock } = await scene(servers, {
+    renew: async () => {
+      // The earlier run lost its last write, and kept the hold.
+      server.kept.delete(`${LEASE}100000`);
+      server.restart({ id: 'new', age: 0 }, true);
+      server.writing = () => promise;
+      return [{ validFor: 1 }];
+    },
+  });
+  const renewal = outcomeOf(nodes[0].renew([claim({ ttl: 60_000 })], 1_000));
+  await vi.waitFor(() => expect(server.run?.id).toBe('new'));
+  await clock.advance(0);
+  expect(renewal, 'while it is written').toEqual({});
+  resolve();
+  await clock.advance(0);
+  expect([renewal.value, server.written]).toEqual([[{ validFor: 1 }], ['lease 100000']]);
 });
 
 test.each<[string, Parameters<typeof scene>[1], boolean]>([
