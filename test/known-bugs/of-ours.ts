@@ -411,4 +411,12 @@ export const OF_OURS: readonly KnownBug[] = [
     'an earlier look that was answered ended the sharing of the next one',
     scene('test/memo/look.test.ts', 'a look that is shared no more leaves the next look to all who come later'),
   ),
+  bug(
+    'redis',
+    'a run of a server that keeps nothing was told as one that keeps every write, if a restart turned that on meanwhile',
+    scene(
+      'test/backends/redis/run-name.test.ts',
+      'what one run of a server says is not told of the next run, after %i restarts in the middle of an answer',
+    ),
+  ),
 ];

@@ -38,7 +38,8 @@ export class Incarnation {
     // The uptime is the difference of two times that were cut to whole seconds, so it may be up to 1 s too large.
     const seconds = Number(/^uptime_in_seconds:(\d+)/m.exec(info)?.[1] ?? 0);
     const run = { id, age: Math.max(0, seconds - 1) * 1_000, durable: await this.#isDurable() };
-    if (connection === this.#connection) this.#run = run;
+    if (connection !== this.#connection) return this.ask(); // the answers may be of two runs
+    this.#run = run;
     return run;
   }
 
