@@ -221,6 +221,14 @@ export const OF_OURS: readonly KnownBug[] = [
     ),
   ),
   bug(
+    'redlock',
+    'two renewals that overlapped asked for the same lost vote anew, and one of the two votes stayed behind for a whole lease',
+    scene(
+      'test/backends/quorum/renewals.test.ts',
+      'of two renewals that overlap and find the same vote gone, one asks for it anew',
+    ),
+  ),
+  bug(
     'file and mysql',
     'keys that begin with a character of U+10000 to U+103FF were taken for hints: they excluded each other, and a listing never ended',
     scene('test/backends/file/far-characters.test.ts', 'are keys of their own, and each is listed'),

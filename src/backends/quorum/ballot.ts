@@ -191,6 +191,8 @@ function proposalOf({ minToken = 0n }: Claim, highest: bigint): bigint | undefin
 /** The renewal of one hold. It has no ballot if this process does not know the hold. */
 interface HoldRenewal {
   readonly ballot: Ballot | undefined;
+  /** The votes as the renewal began. */
+  readonly votes: readonly NodeAnswer[];
   readonly answers: Answers<Renewal | 'open', Renewal>;
 }
 
@@ -208,10 +210,9 @@ export async function renew(
   const holds = claims.map((claim): HoldRenewal => {
     const ballot = ballots.get(claim.id);
     ballot?.claims.setLease(claim, now + claim.ttl + 2 * within);
-    const open = nodes.map((_, i): Renewal | 'open' =>
-      ballot?.grant && mayKeep(ballot.claims.answers[i]!) ? 'open' : 'gone',
-    );
-    return { ballot, answers: new Answers(open, (all) => tallyRenewal(all, majority)) };
+    const votes = ballot?.grant ? [...ballot.claims.answers] : nodes.map(() => REFUSED);
+    const open = votes.map((vote): Renewal | 'open' => (mayKeep(vote) ? 'open' : 'gone'));
+    return { ballot, votes, answers: new Answers(open, (all) => tallyRenewal(all, majority)) };
   });
   const asking = nodes.map((node, i) => ask(node, i, holds, within));
   const renewals = await Promise.all(holds.map(({ answers }) => answers.outcome));
@@ -235,6 +236,8 @@ async function ask(node: Node, i: number, all: readonly HoldRenewal[], within: n
   }
 }
 
-function mend({ ballot, answers }: HoldRenewal): void {
-  for (const [i, answer] of answers.all.entries()) if (answer === 'gone') ballot!.mend(i);
+/** Another renewal may have mended a vote, or the vote may have come late. A second one would leave it behind at its node. */
+function mend({ ballot, votes, answers }: HoldRenewal): void {
+  for (const [i, answer] of answers.all.entries())
+    if (answer === 'gone' && ballot!.claims.answers[i] === votes[i]) ballot!.mend(i);
 }

@@ -64,6 +64,34 @@ test('a vote that was never given is asked for once a majority has confirmed the
   expect(asked(), 'not twice at a time').toEqual([1, 1, 2]);
 });
 
+test('of two renewals that overlap and find the same vote gone, one asks for it anew', async () => {
+  const { nodes, lock, held, say, asked, settled } = scripted();
+  const mine = await held();
+  for (let renewal = 0; renewal < 2; renewal++) void lock.renew([mine]);
+  const [first, second] = [0, 1].map((renewal) => nodes.map(({ renewals }) => renewals[renewal]!));
+  for (const [i, each] of first!.entries()) each.answer([i === 2 ? 'gone' : good()]);
+  for (const [i, each] of second!.slice(1).entries()) each.answer([i === 1 ? 'gone' : good()]);
+  await settled();
+  expect(asked()).toEqual([1, 1, 2]);
+  await say(undefined, undefined, yes(1n));
+  second![0]!.answer([good()]);
+  await settled();
+  expect(asked(), 'the vote would stay behind').toEqual([1, 1, 2]);
+});
+
+test('a vote that comes while a renewal is under way, to which its node was too slow, is not asked for anew', async () => {
+  const { nodes, lock, attempt, say, asked, settled } = scripted();
+  const mine = claim();
+  await attempt(mine);
+  await say(yes(1n), yes(1n));
+  void lock.renew([mine]);
+  nodes[2]!.renewals[0]!.answer(['gone']);
+  await say(undefined, undefined, yes(1n));
+  for (const { renewals } of nodes.slice(0, 2)) renewals[0]!.answer([good()]);
+  await settled();
+  expect(asked()).toEqual([1, 1, 1]);
+});
+
 test('a reader asks for a vote anew under no number', async () => {
   const { nodes, lock, attempt, say, proposals, settled } = scripted();
   const mine = claim(SHARED);
