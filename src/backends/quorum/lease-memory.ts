@@ -1,4 +1,5 @@
-import { type Backend, type Hints, isLockError, mostOf, type Run } from '../../core/index.ts';
+import { type Backend, type Clock, type Hints, isLockError, mostOf, type Run } from '../../core/index.ts';
+import type { ServerIdentity } from './server-identity.ts';
 
 /** What a node showed when it was last read. Times are ms by the clock of this process. */
 export interface NodeView {
@@ -64,7 +65,9 @@ const HINT_TTL_MS = 86_400_000;
 const REWRITE_MS = HINT_TTL_MS / 4;
 const RUN = '\u0001quorum/run';
 const BORN = '\u0001quorum/born';
-const DURABLE = ' durable';
+const DURABLE = ' durable ';
+/** A text that a durable run had on its disk before the mark with this text was sent. A mark that is sent again may reach a run that lost its data. */
+const PROOF = '\u0001quorum/proof';
 
 /** A lease is rounded up to 1, 2, 3, 5, 10, 20 … s. Each length has its own hint, so no short lease overwrites a longer one. */
 export function leaseClasses(maxTtl: number): number[] {
@@ -81,14 +84,18 @@ type NodeHints = Pick<NodeView, 'remembers' | 'marked' | 'born' | 'kept' | 'long
 export class LeaseMemory {
   readonly #backend: Backend;
   readonly #maxTtl: number;
+  readonly #identity: ServerIdentity;
+  readonly #clock: Clock;
   /** The longest lease that this process has stored at this run, ms, and the time until which it need not store the lease again. */
   #longestNoted = 0;
   #until = Number.NEGATIVE_INFINITY;
   #runs = 0;
 
-  constructor(backend: Backend, maxTtl: number) {
+  constructor(backend: Backend, maxTtl: number, identity: ServerIdentity, clock: Clock) {
     this.#backend = backend;
     this.#maxTtl = maxTtl;
+    this.#identity = identity;
+    this.#clock = clock;
   }
 
   get #hints(): Hints | undefined {
@@ -105,7 +112,7 @@ export class LeaseMemory {
     if (this.remembers(ttl, now)) return;
     const runs = this.#runs;
     const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
-    await ifAllowed(() => this.#hints!.write(leaseHint(lease), '1', HINT_TTL_MS + this.#maxTtl));
+    await this.#write(leaseHint(lease), '1');
     if (runs !== this.#runs) return; // an earlier run may have stored it
     if (now >= this.#until) this.#until = now + REWRITE_MS;
     this.#longestNoted = Math.max(this.#longestNoted, lease);
@@ -129,12 +136,14 @@ export class LeaseMemory {
   async #read(run: Run): Promise<NodeHints> {
     const read = (name: string): Promise<string | undefined> => this.#hints!.read(name);
     const leases = leaseClasses(this.#maxTtl);
-    const found = this.#hints && (await ifAllowed(() => Promise.all([RUN, BORN, ...leases.map(leaseHint)].map(read))));
+    const found =
+      this.#hints && (await ifAllowed(() => Promise.all([RUN, BORN, PROOF, ...leases.map(leaseHint)].map(read))));
     if (!found) return { remembers: false, marked: undefined, born: [], kept: false, longest: 0 };
-    const [mark, born, ...noted] = found;
+    const [mark, born, proof, ...noted] = found;
+    const [marked, proven] = mark?.split(DURABLE) ?? [];
     const longest = leases.findLast((_, i) => noted[i] !== undefined) ?? 0;
-    const kept = mark?.endsWith(DURABLE) === true && run.durable === true;
-    return { remembers: true, marked: mark?.replace(DURABLE, ''), born: born?.split('\n') ?? [], kept, longest };
+    const kept = proven !== undefined && proven === proof && run.durable === true;
+    return { remembers: true, marked, born: born?.split('\n') ?? [], kept, longest };
   }
 
   /**
@@ -143,10 +152,21 @@ export class LeaseMemory {
    * @param born the runs of all nodes, if the nodes are new: then one marked node is enough if this process ends before it marks the rest
    */
   async mark(run: Run | undefined, born: readonly string[] | undefined): Promise<void> {
-    if (born) await ifAllowed(() => this.#hints?.write(BORN, born.join('\n'), HINT_TTL_MS + this.#maxTtl));
+    if (born) await this.#write(BORN, born.join('\n'));
     if (!run) return;
-    const mark = run.durable ? run.id + DURABLE : run.id;
-    await ifAllowed(() => this.#hints?.write(RUN, mark, HINT_TTL_MS + this.#maxTtl));
+    let mark = run.id;
+    if (run.durable) {
+      const proof = this.#clock.id();
+      await this.#write(PROOF, proof);
+      await this.#identity.learn(this.#identity.ask(), this.#clock);
+      if (this.#identity.run?.id !== run.id) return;
+      mark += DURABLE + proof;
+    }
+    await this.#write(RUN, mark);
+  }
+
+  #write(name: string, text: string): Promise<void> {
+    return ifAllowed(() => this.#hints?.write(name, text, HINT_TTL_MS + this.#maxTtl));
   }
 }
 

@@ -39,7 +39,7 @@ export class RestartGuard {
   constructor(backend: Backend, title: string, context: GuardContext) {
     this.#context = context;
     this.identity = new ServerIdentity(backend, title, context.identities, () => this.#restart());
-    this.#memory = new LeaseMemory(backend, context.maxTtl);
+    this.#memory = new LeaseMemory(backend, context.maxTtl, this.identity, context.clock);
     context.all.push(this);
   }
 

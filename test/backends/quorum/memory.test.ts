@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { around } from '../../../products/testing/around.ts';
+import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { LeaseMemory, leaseClasses } from '../../../src/backends/quorum/lease-memory.ts';
-import type { Hints } from '../../../src/core/contract/backend.ts';
+import { ServerIdentity } from '../../../src/backends/quorum/server-identity.ts';
+import type { Backend, Hints, Run } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 
 const DAY = 86_400_000;
@@ -10,9 +12,13 @@ const MAX = 300_000;
 const LEASE = '\u0001quorum/lease/';
 const RUN = '\u0001quorum/run';
 const BORN = '\u0001quorum/born';
+const PROOF = '\u0001quorum/proof';
 
-/** What a quorum remembers at a node, and what that node was told to keep. */
-function scene(notes: Partial<Hints> = {}) {
+const overBackend = (backend: Backend, clock = manualClock()): LeaseMemory =>
+  new LeaseMemory(backend, MAX, new ServerIdentity(backend, 'node 1', []), clock);
+
+/** What a quorum remembers at a node, and what that node was told to keep. @param run the run that the node says it is */
+function scene(notes: Partial<Hints> = {}, run: () => Run | undefined = () => undefined) {
   const kept = new Map<string, string>();
   const written: unknown[] = [];
   const all: Hints = {
@@ -23,9 +29,9 @@ function scene(notes: Partial<Hints> = {}) {
     },
     ...notes,
   };
-  return { it: new LeaseMemory(around(memory(), { hints: all }), MAX), kept, written };
+  return { it: overBackend(around(memory(), { hints: all, incarnation: run as () => Run })), kept, written };
 }
-const without = (): LeaseMemory => new LeaseMemory(around(memory(), { hints: undefined as never }), MAX);
+const without = (): LeaseMemory => overBackend(around(memory(), { hints: undefined as never }));
 const refused = async (): Promise<never> => {
   throw new LockError('LOCK_UNAVAILABLE', 'no right to do that');
 };
@@ -125,24 +131,60 @@ test('a look that falls between the writes of another process finds no lease wit
 });
 
 test.each([
-  ['both runs keep everything', 'b durable', true, true],
-  ['the last one does not say so', 'b', true, false],
-  ['this one does not say so', 'b durable', false, false],
-])('the data is kept where %s', async (_, mark, durable, keeps) => {
+  ['is kept where both runs keep everything', 'b durable 1', '1', true, true],
+  ['is not kept where the last one does not say so', 'b', '1', true, false],
+  ['is not kept where this one does not say so', 'b durable 1', '1', false, false],
+  ['is not kept where the mark came after the data was lost', 'b durable 1', undefined, true, false],
+  ['is not kept where another mark was written in between', 'b durable 1', '2', true, false],
+])('the data of the earlier run %s', async (_, mark, proof, durable, keeps) => {
   const { it, kept } = scene();
   kept.set(RUN, mark);
+  if (proof) kept.set(PROOF, proof);
   expect(await it.readHints({ id: 'a', durable })).toMatchObject({ marked: 'b', kept: keeps });
 });
 
 test('a run is marked when its votes count, and whom it was new with before that', async () => {
-  const { it, written } = scene();
+  const run: Run = { id: 'b', durable: true };
+  const { it, written, kept } = scene({}, () => run);
   await it.mark({ id: 'a' }, undefined);
-  await it.mark({ id: 'b', durable: true }, ['b', 'c']);
+  await it.mark(run, ['b', 'c']);
+  const proof = kept.get(PROOF)!;
   expect(written).toEqual([
     [RUN, 'a', DAY + MAX],
     [BORN, 'b\nc', DAY + MAX],
-    [RUN, 'b durable', DAY + MAX],
+    [PROOF, proof, DAY + MAX],
+    [RUN, `b durable ${proof}`, DAY + MAX],
   ]);
+  expect(await it.readHints({ id: 'c', durable: true }), 'what the next run finds').toMatchObject({
+    ...{ marked: 'b', kept: true },
+  });
+  await it.mark(run, undefined);
+  expect(kept.get(PROOF)).not.toBe(proof);
+});
+
+test.each([
+  'the proof of it is answered',
+  'the mark itself arrives',
+])('a run that keeps everything and ends before %s does not show that the next run kept its data', async (when) => {
+  let run: Run = { id: 'a', durable: true };
+  const restart = (): void => {
+    run = { id: 'b', durable: true };
+    kept.clear();
+  };
+  // The client sends what was not answered again, to the next run.
+  const late = when === 'the mark itself arrives' ? RUN : PROOF;
+  const { it, kept } = scene(
+    {
+      write: async (name, text) => {
+        if (name === late && run.id === 'a') restart();
+        kept.set(name, text!);
+      },
+    },
+    () => run,
+  );
+  await it.mark(run, undefined);
+  expect(kept.has(late), 'what came late').toBe(true);
+  expect(await it.readHints(run)).toMatchObject({ kept: false });
 });
 
 test('a run is marked only after the runs it was new with are written down', async () => {

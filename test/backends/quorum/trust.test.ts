@@ -4,6 +4,7 @@ import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { LeaseMemory } from '../../../src/backends/quorum/lease-memory.ts';
 import { RestartGuard, separateTwins } from '../../../src/backends/quorum/restart-guard.ts';
+import { ServerIdentity } from '../../../src/backends/quorum/server-identity.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { outcomeOf } from './scripted.ts';
 import { counted, LEASE, newThree, RUN, Server, three } from './server.ts';
@@ -469,7 +470,8 @@ test.each([
 test('a lease that the earlier run of a node stored is not remembered by the next run', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const hints = { read: async () => undefined, write: () => promise };
-  const leases = new LeaseMemory(around(memory(), { hints }), MAX);
+  const backend = around(memory(), { hints });
+  const leases = new LeaseMemory(backend, MAX, new ServerIdentity(backend, 'node 1', []), manualClock());
   const noted = leases.noteLease(20_000, 0);
   leases.forget();
   resolve();
