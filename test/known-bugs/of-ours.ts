@@ -237,6 +237,14 @@ export const OF_OURS: readonly KnownBug[] = [
     ),
   ),
   bug(
+    'redlock',
+    'a hold whose lost votes were given again was not watched any more, and its holder heard late of a forced release',
+    scene(
+      'test/backends/quorum/hold-watch.test.ts',
+      'a node that lost its vote and gave another one watches that one, and a report of the lost one does not count',
+    ),
+  ),
+  bug(
     'file and mysql',
     'keys that begin with a character of U+10000 to U+103FF were taken for hints: they excluded each other, and a listing never ended',
     scene('test/backends/file/far-characters.test.ts', 'are keys of their own, and each is listed'),

@@ -1,4 +1,4 @@
-import { type Finding, isExclusive, type Listing, type QueueEntry } from '../../core/index.ts';
+import { type Finding, inNoContext, isExclusive, type Listing, type QueueEntry } from '../../core/index.ts';
 import type { Node, QuorumContext } from './node.ts';
 import type { NodeClaims } from './node-claims.ts';
 
@@ -34,6 +34,7 @@ export async function evict(context: QuorumContext, key: string, token: bigint):
 /**
  * Watches the votes of a hold. Calls `wake` when the nodes that have reported no change are no majority. An eviction does not
  * reach all nodes at once. If the first report called `wake`, the renewal would still find a majority, and would take the lost vote again.
+ * A vote that a node gives again has another id, so it needs another watch.
  */
 export async function watchHold(
   { nodes, majority }: QuorumContext,
@@ -42,19 +43,30 @@ export async function watchHold(
   age: number,
 ): Promise<AsyncDisposable> {
   const woken = new Set<number>();
-  const watchAt = async (i: number): Promise<AsyncDisposable | undefined> => {
+  const watches: Promise<AsyncDisposable | undefined>[] = [];
+  const watch = (i: number, sentAgo: number): void => {
+    const part = claims.at(i);
     const note = (): void => {
-      if (woken.add(i).size <= nodes.length - majority) return;
+      if (claims.at(i) !== part || woken.add(i).size <= nodes.length - majority) return;
       woken.clear();
       wake();
     };
-    return nodes[i]!.backend.watchHold?.(claims.at(i).current, note, age);
+    const set = async () => nodes[i]!.backend.watchHold?.(part.current, note, sentAgo);
+    watches[i] = inNoContext(set).catch(() => undefined);
   };
-  const armed = await Promise.allSettled([...nodes.keys()].map(watchAt));
-  const watches = armed.map((each) => (each.status === 'fulfilled' ? each.value : undefined));
+  const end = async (i: number): Promise<void> => (await watches[i])?.[Symbol.asyncDispose]();
+  const watchAgain = (i: number): void => {
+    end(i).catch(() => {});
+    woken.delete(i);
+    watch(i, claims.within);
+  };
+  for (const i of nodes.keys()) watch(i, age);
+  claims.onVote = watchAgain;
+  await Promise.all(watches);
   return {
     [Symbol.asyncDispose]: async () => {
-      await Promise.allSettled(watches.map((watch) => watch?.[Symbol.asyncDispose]()));
+      if (claims.onVote === watchAgain) claims.onVote = undefined; // a later watch of this hold goes on
+      await Promise.allSettled([...nodes.keys()].map(end));
     },
   };
 }

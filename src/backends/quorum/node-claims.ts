@@ -23,6 +23,8 @@ export class NodeClaims implements ClaimOfAll {
   claim: Claim;
   /** The time at which the claim has expired on every node, even if it is never released. */
   expiresAt = Number.POSITIVE_INFINITY;
+  /** Called at each vote, before it is counted. */
+  onVote: ((node: number) => void) | undefined;
   readonly #context: QuorumContext;
   readonly #voting: VoteReceiver;
   readonly #claims: NodeClaim[] = [];
@@ -149,6 +151,7 @@ export class NodeClaims implements ClaimOfAll {
   #accept(i: number, answer: NodeAnswer): void {
     this.#store(i, answer);
     if (answer.kind === 'yes' && this.#voting.isOver) this.#claims[i]!.releaseLateVote();
+    else if (answer.kind === 'yes') this.onVote?.(i);
     this.#voting.receiveVote(answer);
   }
 

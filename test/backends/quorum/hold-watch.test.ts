@@ -1,4 +1,5 @@
 /** How the nodes of a quorum watch a hold, so that a holder that was evicted hears of it before its next renewal. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import { around } from '../../../products/testing/around.ts';
 import { manualClock } from '../../../products/testing/index.ts';
@@ -22,8 +23,8 @@ async function scene(count: number, others: Readonly<Record<number, WatchHold | 
   const ids: string[] = [];
   const watches: Watched[] = [];
   const ended: number[] = [];
-  const nodes = Array.from({ length: count }, (_, i) => {
-    const node = memory();
+  const engines = Array.from({ length: count }, () => memory());
+  const nodes = engines.map((node, i) => {
     const attempt: Backend['attempt'] = (asked) => {
       ids[i] = asked.id;
       return node.attempt(asked);
@@ -43,7 +44,13 @@ async function scene(count: number, others: Readonly<Record<number, WatchHold | 
     for (const i of from) watches[i]!.wake();
     return wakes;
   };
-  return { ids, watches, ended, watch, report };
+  /** A node loses its vote, and gives another one after a renewal. */
+  const mended = async (i: number): Promise<void> => {
+    await engines[i]!.release({ key: mine.key, id: ids[i]! });
+    await lock.renew([mine]);
+    await new Promise(setImmediate);
+  };
+  return { ids, watches, ended, watch, report, mended };
 }
 
 test('a quorum watches holds where a node can, and does not say so where none can', () => {
@@ -73,6 +80,34 @@ test.each([
 test('once the hold was looked at, as many nodes report again before the next look', async () => {
   const { report } = await scene(3);
   expect([report(0), report(1), report(1), report(2), report(2), report(0)]).toEqual([0, 1, 1, 2, 2, 3]);
+});
+
+test('a node that lost its vote and gave another one watches that one, and a report of the lost one does not count', async () => {
+  const { ids, watches, ended, watch, report, mended } = await scene(3);
+  const lost = watches.slice(0, 2);
+  report(0);
+  for (const i of [0, 1]) await mended(i);
+  expect(ids.slice(0, 2)).not.toEqual(lost.map((each) => each.claim.id));
+  expect(watches.map((each) => each.claim.id)).toEqual(ids);
+  expect(ended).toEqual([0, 1]);
+  for (const { wake } of lost) wake();
+  expect([report(2), report(1)], 'the second of the new votes').toEqual([0, 1]);
+  await watch[Symbol.asyncDispose]();
+  expect(ended).toEqual([0, 1, 0, 1, 2]);
+  await mended(2);
+  expect(watches[2]!.claim.id, 'nobody watches any more').not.toBe(ids[2]);
+});
+
+test('the vote of a node is watched in no context of whoever renews', async () => {
+  const context = new AsyncLocalStorage<string>();
+  const seen: (string | undefined)[] = [];
+  const sees: WatchHold = () => {
+    seen.push(context.getStore());
+    return { [Symbol.asyncDispose]: () => Promise.reject(new Error('reset')) };
+  };
+  const { mended } = await scene(3, { 0: sees });
+  await context.run('a caller', () => mended(0));
+  expect(seen).toEqual([undefined, undefined]);
 });
 
 test('a node that cannot watch, or fails to, keeps the others from nothing', async () => {
