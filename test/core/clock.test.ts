@@ -170,3 +170,16 @@ test('a clock without a time of day has that of the machine, and one that has it
   expect(withoutContext({ ...clock, epoch: () => 7 }).epoch()).toBe(7);
   expect(withoutContext(systemClock)).toBe(systemClock);
 });
+
+test('a turn of the clock comes once, and not at once', async () => {
+  const turns: string[] = [];
+  await new Promise<void>((resolve) => {
+    systemClock.turn!(() => {
+      turns.push('turned');
+      resolve();
+    });
+    turns.push('asked');
+  });
+  await new Promise((later) => setImmediate(later));
+  expect(turns).toEqual(['asked', 'turned']);
+});
