@@ -32,3 +32,24 @@ test('claims are counted from 1, and all that is on one clock counts together', 
   const name = processName(clock);
   expect([name.next('a'), processName(clock).reserve(), processName(manualClock()).next('b')]).toEqual([1, 2, 1]);
 });
+
+test('who begins from a snapshot has a word of its own, though a claim was made before it', () => {
+  const clones: (() => void)[] = [];
+  const own = Object.getOwnPropertyDescriptor(process, 'getBuiltinModule')!;
+  const startupSnapshot = {
+    isBuildingSnapshot: () => true,
+    addDeserializeCallback: (fn: () => void) => void clones.push(fn),
+  };
+  Object.defineProperty(process, 'getBuiltinModule', { ...own, value: () => ({ startupSnapshot }) });
+  try {
+    const name = processName(manualClock());
+    name.next('before the snapshot');
+    const before = name.word;
+    for (const begin of clones) begin();
+    name.next('in the process');
+    expect(name.word).toMatch(/^[0-9a-z]{8}$/);
+    expect(name.word).not.toBe(before);
+  } finally {
+    Object.defineProperty(process, 'getBuiltinModule', own);
+  }
+});
