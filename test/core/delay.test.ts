@@ -227,6 +227,13 @@ test.each<[string, Partial<Traits>, LockOptions, string, RegExp]>([
   ['with extend, more than that', { ttl: { min: 10, max: 6_000 } }, {}, 'extend', /from 10 ms to 1 s/],
   ['a hold that ends with its connection', { lifetime: 'session' }, {}, 'LOCK_UNSUPPORTED', /connection of its holder/],
   [
+    'one where other programs hold keys',
+    { hasStrangers: true },
+    {},
+    'LOCK_UNSUPPORTED',
+    /locks of other programs are free as soon as they expire/,
+  ],
+  [
     'more than half of a session',
     { lifetime: 'session', sessionGrace: 8_000 },
     {},
@@ -249,7 +256,7 @@ test('where a session carries holds the delay is taken off what its answers are 
     },
     renew: (claims) => Promise.all(claims.map(() => ({ validFor: 9_000 }))),
   });
-  const traits = { expires: false, keptBy: 'session', outlives: 10_000 } as const;
+  const traits = { expires: false, lifetime: 'session', sessionGrace: 10_000 } satisfies Partial<Traits>;
   const { clock, locks } = scene(session, traits);
   const lease = await locks.mutex('key').acquire({ ttl: 60_000 });
   expect(lease.remaining).toBeLessThanOrEqual(9_000 - DELAY);
@@ -280,6 +287,13 @@ test('a delay is at most what leases leave beside the shortest one, and half of 
   const sessions: Traits = { ...traits, lifetime: 'session', sessionGrace: 999 };
   expect(checkDelay(499, sessions)).toBe(499);
   expect(() => checkDelay(500, sessions)).toThrow(/from 0 ms to 499 ms/);
+});
+
+test('where a hold ends with its connection not even a delay of 1 ms is taken, and none always is', () => {
+  const { traits } = memory();
+  const connection: Traits = { ...traits, lifetime: 'session' };
+  expect(() => checkDelay(1, connection)).toThrow(expect.objectContaining({ code: 'LOCK_UNSUPPORTED' }));
+  for (const own of [connection, { ...traits, hasStrangers: true }]) expect(checkDelay(0, own)).toBe(0);
 });
 
 test('a holder believes in what is left beside the delay: in all of it without one, and never in nothing', () => {
