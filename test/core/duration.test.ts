@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Duration, inWords, MAX_DURATION_MS, milliseconds } from '../../src/core/contract/duration.ts';
+import { type Duration, inWords, MAX_DURATION_MS, milliseconds, waitIn } from '../../src/core/contract/duration.ts';
 import { isLockError, shown } from '../../src/core/contract/errors.ts';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -126,4 +126,28 @@ describe('milliseconds', () => {
   ])('%s ms are said as %s: no figure is rounded', (ms, words) => {
     expect(inWords(ms)).toBe(words);
   });
+});
+
+test('what to do for a longer duration is said where it is too long, and only there', () => {
+  const advice = 'give less';
+  const said = (value: number, more: object): string => {
+    try {
+      return `${milliseconds(value, 'ttl', { min: 10, max: 20, ...more })}`;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(said(21, { advice })).toBe('ttl is 21; it must be from 10 ms to 20 ms; give less');
+  expect(said(21, {})).toBe('ttl is 21; it must be from 10 ms to 20 ms');
+  expect(said(9, { advice })).toBe('ttl is 9; it must be from 10 ms to 20 ms');
+  expect(
+    [10, 20].map((value) => said(value, { advice })),
+    'the bounds themselves',
+  ).toEqual(['10', '20']);
+});
+
+test('a wait that is no duration is named as such, or as its caller calls it', () => {
+  expect(() => waitIn(-1)).toThrow(/^wait is -1; /);
+  expect(() => waitIn(-1, 'patience')).toThrow(/^patience is -1; /);
+  expect([waitIn(0), waitIn('forever')]).toEqual([0, Infinity]);
 });

@@ -56,6 +56,13 @@ describe('checkKey', () => {
     }
   });
 
+  test('says what is wrong with a key, and calls it what its caller calls it', () => {
+    expect(() => checkKey('')).toThrow(/^a key must not be empty$/);
+    expect(() => checkKey(5)).toThrow(/^a key must be a string, not 5$/);
+    expect(() => checkKey('x'.repeat(513), 'group')).toThrow(/^the group "x+…" has 513 bytes; /);
+    expect(() => checkKey('\ud800', 'name')).toThrow(/^the name "\\ud800" is not well-formed/);
+  });
+
   test('never shows a long key in full', () => {
     expect((refusal(() => checkKey('k'.repeat(10_000))) as Error).message.length).toBeLessThan(200);
   });

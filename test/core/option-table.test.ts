@@ -64,6 +64,17 @@ test.each(
   expect(sameForEngine(usual, other)).toBe(OPTIONS[name].seen === undefined);
 });
 
+test('an engine sees that somebody waits or holds for a time at least, however short it is, and not for how long', () => {
+  const [none, short, longer] = [0, 1, 2].map((ms) => new LayeredOptions(traits, { wait: ms, minHold: ms }).terms) as [
+    Terms,
+    Terms,
+    Terms,
+  ];
+  expect(sameForEngine(none, { ...none, wait: short.wait })).toBe(false);
+  expect(sameForEngine(none, { ...none, minHold: short.minHold })).toBe(false);
+  expect(sameForEngine(short, longer)).toBe(true);
+});
+
 test('an engine sees the lease, the wait, and for how long a key stays taken', () => {
   expect(NAMES.filter((name) => OPTIONS[name].seen)).toEqual(['wait', 'ttl', 'minHold', 'delay']);
 });

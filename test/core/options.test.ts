@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { LayeredOptions, spin } from '../../src/core/contract/option-table.ts';
-import { checkGiven, checkNames, type LockOptions, namesOf } from '../../src/core/contract/options.ts';
+import { allOf, checkGiven, checkNames, type LockOptions, namesOf } from '../../src/core/contract/options.ts';
 import { withWaitUntil } from '../../src/core/contract/terms.ts';
+import type { Traits } from '../../src/core/contract/traits.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 
 const { traits } = memory();
@@ -70,6 +71,11 @@ describe('an option that is out of its bounds is refused with its name, the valu
     [{ detect: 0 }, 'detect is 0; it must be true or false'],
     [{ awaitRelease: 'no' }, 'awaitRelease is "no"; it must be true or false'],
     [{ signal: {} }, 'signal is an object; it must be an AbortSignal'],
+    [{ onLoss: 'both' }, 'onLoss is "both"; it must be "tell" or "throw"'],
+    [{ onLoss: '' }, 'onLoss is ""; it must be "tell" or "throw"'],
+    [{ adaptive: { group: '', cap: 60_000 } }, 'a group must not be empty'],
+    [{ adaptive: { group: 7, cap: 60_000 } }, 'a group must be a string, not 7'],
+    [{ label: [] }, 'label is an array; it must be well-formed text of at most 128 characters'],
     [{ label: 7 }, 'label is 7; it must be well-formed text of at most 128 characters'],
     [{ label: 'x'.repeat(129) }, 'it must be well-formed text of at most 128 characters'],
     [{ label: '\ud800' }, 'it must be well-formed text of at most 128 characters'],
@@ -100,11 +106,13 @@ test.each<[LockOptions, Record<string, unknown>]>([
   [{ wait: 'forever' }, { wait: Infinity, isDefaultWait: false }],
   [{ maxHold: 1 }, { maxHold: 1 }],
   [{ ttl: 1_000, notice: 666 }, { notice: 666 }],
+  [{ ttl: 1_000, notice: 0 }, { notice: 0 }],
   [{ ttl: 1_005 }, { notice: 100 }],
   [
     { ttl: 1_000, adaptive: { cap: 1_000 } },
     { adaptive: { group: undefined, cap: 1_000 }, renew: false },
   ],
+  [{ adaptive: { group: 'reports', cap: 60_000 } }, { adaptive: { group: 'reports', cap: 60_000 } }],
   [{ label: 'x'.repeat(128) }, { label: 'x'.repeat(128) }],
   [{ handOff: false }, { handOff: { max: 0, within: 0, linger: 0 } }],
   [{ handOff: { linger: '5ms' } }, { handOff: { max: 1_023, within: 10, linger: 5 } }],
@@ -135,6 +143,19 @@ test('where an engine keeps no queue, nobody asks for a place in it, however pat
   const patient: LockOptions = { ttl: 90_000, spin: { bound: '8s' } };
   expect(resolved(patient).lengths.place).toBe(24_000);
   expect(resolved(patient, { ...traits, fair: false }).lengths).toMatchObject({ place: undefined, waiter: 90_000 });
+});
+
+test('a claim lasts longer while it waits only where its waiter may be admitted without an answer: told of its turn, under a lease', () => {
+  const waits = (own: Partial<Traits>): boolean => {
+    const { hold, waiter } = resolved({}, { ...traits, ...own }).lengths;
+    return waiter > hold;
+  };
+  expect([waits({ wakes: 'watch' }), waits({ wakes: 'buffered' }), waits({ wakes: 'never' })]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(waits({ wakes: 'watch', lifetime: 'session' })).toBe(false);
 });
 
 test('a lease that nobody chose fits the engine and the delay', () => {
@@ -189,4 +210,9 @@ test.each([
   const refused = (): unknown => createLocks(given as never);
   expect(refused).toThrow(`was given ${shown}, not a backend; make one with memory()`);
   expect(refused).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+});
+
+test('the names of several lists of options are the names of all of them', () => {
+  const [some, others] = [namesOf<{ a?: 1 }>({ a: true }), namesOf<{ b?: 1; c?: 1 }>({ b: true, c: true })];
+  expect([...allOf(some, others)]).toEqual(['a', 'b', 'c']);
 });
