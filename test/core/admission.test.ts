@@ -9,6 +9,7 @@ import {
   isExclusive,
   SHARED,
   Tally,
+  WRITER,
 } from '../../src/core/contract/admission.ts';
 
 /** Small rooms, so that random lines meet at their bounds. */
@@ -149,6 +150,11 @@ describe('Tally', () => {
 });
 
 describe('demand', () => {
+  test('of a writer is that of a mutex, and says that it is one: some engines store writers under another name', () => {
+    expect(WRITER).toEqual({ ...EXCLUSIVE, readWrite: true });
+    expect(EXCLUSIVE).not.toHaveProperty('readWrite');
+  });
+
   test('all of them are the largest number that every engine can store as an integer of 32 bits', () => {
     expect(ALL_UNITS | 0).toBe(ALL_UNITS);
     expect((ALL_UNITS + 1) | 0).toBeLessThan(0);

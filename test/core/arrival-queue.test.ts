@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ArrivalQueue, type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
+import { ArrivalQueue, type Demand, EXCLUSIVE, type QueueMember, SHARED } from '../../src/core/contract/admission.ts';
 
 const member = (demand: Demand) => ({ demand });
 
@@ -63,4 +63,34 @@ test.each([3, 17])('one who waits outside of %s leaves nothing behind', (most) =
   expect(line.leave(writer)).toEqual([]);
   expect([line.head, line.members]).toEqual([undefined, inside]);
   expect(line.admits(SHARED)).toBe(true);
+});
+
+test('one who left keeps nobody in memory who stood beside it, and may come again as if it had not been there', () => {
+  const line = new ArrivalQueue<QueueMember>();
+  const [one, two, three]: QueueMember[] = [member(SHARED), member(SHARED), member(SHARED)];
+  for (const each of [one!, two!, three!]) line.join(each);
+  line.leave(two!);
+  expect([two!.before, two!.after]).toEqual([undefined, undefined]);
+  line.join(two!);
+  expect(line.members).toEqual([one, three, two]);
+});
+
+test('a member says whether it is inside, outside or in no queue', () => {
+  const line = new ArrivalQueue<QueueMember>();
+  const [one, two]: QueueMember[] = [member(EXCLUSIVE), member(EXCLUSIVE)];
+  const places = () => [one!.place, two!.place];
+  for (const each of [one!, two!]) line.join(each);
+  expect(places()).toEqual(['inside', 'outside']);
+  line.leave(one!);
+  expect(places()).toEqual([undefined, 'inside']);
+});
+
+test('one who waits behind the first that waits leaves, and the first is still the next', () => {
+  const line = new ArrivalQueue<{ readonly demand: Demand }>();
+  const [holder, first, second, third] = [member(EXCLUSIVE), member(EXCLUSIVE), member(SHARED), member(SHARED)];
+  for (const each of [holder, first, second, third]) line.join(each);
+  expect(line.leave(second)).toEqual([]);
+  expect(line.head).toBe(first);
+  expect(line.leave(holder)).toEqual([first]);
+  expect(line.head).toBe(third);
 });
