@@ -1,10 +1,11 @@
 /** Who closes a backend that several use. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
 import { addUser, removeUser } from '../../src/core/contract/all-copies.ts';
-import { createLocks } from '../../src/index.ts';
+import { type Backend, createLocks } from '../../src/index.ts';
 
 function counted() {
   const closed = { times: 0 };
@@ -48,4 +49,36 @@ test('a quorum is a user of its nodes: Locks beside it that are closed leave it 
   expect(closed.times).toBe(0);
   await of.close();
   expect(closed.times).toBe(1);
+});
+
+test('who closes a backend waits until it is closed', async () => {
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const backend = around(memory(), { close: () => end });
+  addUser(backend);
+  let closed = false;
+  const removed = removeUser(backend).then(() => {
+    closed = true;
+  });
+  await turn();
+  expect(closed).toBe(false);
+  resolve();
+  await removed;
+});
+
+test('a user that nobody counted closes the backend, and those who come later are counted as ever', async () => {
+  const { closed, backend } = counted();
+  await removeUser(backend);
+  expect(closed.times).toBe(1);
+  for (let user = 0; user < 2; user++) addUser(backend);
+  await removeUser(backend);
+  expect(closed.times, 'one still uses it').toBe(1);
+  await removeUser(backend);
+  expect(closed.times).toBe(2);
+});
+
+test('copies of any version count the users of a backend together, under a name that never changes', () => {
+  const backend = memory();
+  const users = (globalThis as { [name: symbol]: unknown })[Symbol.for('holdfast.users')] as WeakMap<Backend, number>;
+  for (let user = 0; user < 2; user++) addUser(backend);
+  expect(users.get(backend)).toBe(2);
 });
