@@ -1,7 +1,16 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { invalid, isLockError, LockError, shown } from '../../src/core/contract/errors.ts';
+import {
+  counted,
+  inMs,
+  invalid,
+  isLockError,
+  LockError,
+  quoted,
+  reasonOf,
+  shown,
+} from '../../src/core/contract/errors.ts';
 
 describe('LockError', () => {
   test('carries its code, key, backend and cause', () => {
@@ -90,4 +99,45 @@ describe('shown', () => {
     expect(shown(['secret'])).toBe('an array');
     expect(shown(() => 'secret')).toBe('a function');
   });
+});
+
+test('an error has the outcome of what ran meanwhile where there is one, and else no such property', () => {
+  const outcome = { status: 'fulfilled', value: 1 } as const;
+  expect(new LockError('LOCK_LOST', 'lost', { outcome }).outcome).toBe(outcome);
+  expect('outcome' in new LockError('LOCK_LOST', 'lost')).toBe(false);
+  expect('key' in invalid('bad')).toBe(false);
+  expect(invalid('bad', 'k')).toMatchObject({ code: 'LOCK_INVALID', key: 'k' });
+});
+
+test('how many there are is said in the singular for one, and with a comma in the thousands', () => {
+  expect([0, 1, 2, 1_200].map((count) => counted(count, 'hold'))).toEqual([
+    '0 holds',
+    '1 hold',
+    '2 holds',
+    '1,200 holds',
+  ]);
+  expect([1, 2].map((count) => counted(count, 'statement waits', 'statements wait'))).toEqual([
+    '1 statement waits',
+    '2 statements wait',
+  ]);
+});
+
+test('a time is said in whole ms, or as it is below one', () => {
+  expect([0, 0.5, 1, 1.4, 99.6].map(inMs)).toEqual(['0 ms', '0.5 ms', '1 ms', '1 ms', '100 ms']);
+});
+
+test('the reason of whatever was thrown stands in the middle of a sentence', () => {
+  expect([new Error('cut off. '), new TypeError('no'), 'refused.\n', 5, undefined].map(reasonOf)).toEqual([
+    'cut off',
+    'no',
+    'refused',
+    '5',
+    'undefined',
+  ]);
+});
+
+test('a name of up to 80 characters is quoted whole, and a longer one by its beginning', () => {
+  expect(quoted('a"b\n')).toBe('"a\\"b\\n"');
+  expect(quoted('x'.repeat(80))).toBe(`"${'x'.repeat(80)}"`);
+  expect(quoted(`a${'x'.repeat(80)}`)).toBe(`"a${'x'.repeat(76)}…"`);
 });

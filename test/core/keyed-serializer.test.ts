@@ -53,3 +53,19 @@ test('what is over is forgotten: the next call begins at once', async () => {
   call('a', 'next');
   expect(begun).toEqual(['next']);
 });
+
+test('a serializer knows for what a call is under way or waits, and forgets it with the last one', async () => {
+  const serializer = new KeyedSerializer();
+  const ends: (() => void)[] = [];
+  const call = () => serializer.take('a', () => new Promise<void>((resolve) => void ends.push(resolve)));
+  expect(serializer.has('a')).toBe(false);
+  const calls = [call(), call()];
+  expect([serializer.has('a'), serializer.has('b')]).toEqual([true, false]);
+  ends.shift()!();
+  await turn();
+  expect(serializer.has('a'), 'while the second call is under way').toBe(true);
+  ends.shift()!();
+  await Promise.all(calls);
+  await turn();
+  expect(serializer.has('a')).toBe(false);
+});

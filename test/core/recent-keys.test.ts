@@ -39,3 +39,9 @@ test('as in every map, a key is set and the map goes on to the next', () => {
   expect(keys.set('a', 1).set('b', 2)).toBe(keys);
   expect(keys.set('c', 3).get('c')).toBe(3);
 });
+
+test('a thousand keys are kept where nothing else is said', () => {
+  const keys = new RecentKeys<number>();
+  for (let key = 0; key <= 1_000; key++) keys.set(`${key}`, key);
+  expect([keys.size, keys.has('0'), keys.has('1')]).toEqual([1_000, false, true]);
+});
