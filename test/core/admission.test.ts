@@ -187,3 +187,15 @@ test('a tally of those who come and go is that of those who are there, however m
     { numRuns: 300 },
   );
 });
+
+test('capacities that nobody names any more cost nothing, however many of them came and went', () => {
+  const tally = new Tally();
+  for (let standing = 0; standing < 6; standing++) tally.add({ units: 1, capacity: ALL_UNITS - standing });
+  const begin = performance.now();
+  for (let capacity = 10; capacity < 100_000; capacity++) {
+    tally.add({ units: 1, capacity });
+    tally.remove({ units: 1, capacity });
+  }
+  expect(performance.now() - begin, 'with those of before in mind it would take minutes').toBeLessThan(4_000);
+  expect(tally.fits({ units: ALL_UNITS - 11, capacity: ALL_UNITS })).toBe(true);
+});
