@@ -1,4 +1,4 @@
-import { invalid, isLockError, LockError, shown } from '../core/index.ts';
+import { invalid, isLockError, LockError, reasonOf, shown } from '../core/index.ts';
 
 /** The parts of an engine's URL. It may have several hosts, which the platform's own `URL` does not allow. */
 export interface Address {
@@ -119,7 +119,9 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   if (!(error instanceof Error)) return new Error(safe(String(error)));
   const cause = error.cause === undefined ? undefined : withoutSecrets(error.cause, secrets);
   const { code } = error as { code?: unknown };
-  const message = safe(error.message || reasons(error) || String(code ?? error.name));
+  const message = safe(
+    error.message || (error instanceof AggregateError ? reasonOf(error) : String(code ?? error.name)),
+  );
   const { stack } = error;
   const safeError = isLockError(error)
     ? new LockError(error.code, message, { key: error.key, backend: error.backend, cause })
@@ -127,7 +129,3 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   if (stack !== undefined) safeError.stack = safe(stack);
   return safeError;
 }
-
-/** For a name with several addresses, Node lists the failures and leaves the message empty. */
-const reasons = (error: Error): string =>
-  error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join('; ') : '';

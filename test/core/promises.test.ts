@@ -95,3 +95,13 @@ test('a listener of the user gets its argument, and no warning comes where it su
   }
   expect(got).toEqual(['its argument', 'another']);
 });
+
+test('a sleep whose signal is over already ends at once', async () => {
+  const clock = manualClock();
+  let over = false;
+  void sleep(clock, 10_000, AbortSignal.abort()).then(() => {
+    over = true;
+  });
+  await clock.advance(0);
+  expect(over).toBe(true);
+});

@@ -73,3 +73,23 @@ test.each<[unknown, string]>([
   expect(read).toThrow(expect.objectContaining(INVALID));
   expect(read).toThrow(`read() of the store shop gave ${shown}; it has to give a text and its version`);
 });
+
+/** What a driver may give, which is no row. */
+const ANSWERS: Record<string, object> = {
+  'a Map': new Map([
+    ['text', 'ours'],
+    ['version', 'v1'],
+  ]),
+  'a Set': new Set(['ours']),
+  'a Date': new Date(),
+  'an Error': new Error('refused'),
+  'an empty Buffer': Buffer.alloc(0),
+};
+
+test.each(Object.keys(ANSWERS))('a read that gives %s is an error of the store, and not "nothing is there"', (name) => {
+  expect(() => readEntry(ANSWERS[name] as never, store)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+});
+
+test.each(Object.keys(ANSWERS))('a write that gives %s is an error of the store, and no refusal', (name) => {
+  expect(() => writeOutcome(ANSWERS[name] as never, store)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+});

@@ -82,3 +82,27 @@ test('copies of any version count the users of a backend together, under a name 
   for (let user = 0; user < 2; user++) addUser(backend);
   expect(users.get(backend)).toBe(2);
 });
+
+test('a quorum that is closed twice is one user of its nodes, and takes none from Locks that use the node, too', async () => {
+  const { closed, backend } = counted();
+  const locks = createLocks(backend);
+  const of = quorum([backend, memory(), memory()]);
+  await of.close();
+  await of.close();
+  expect(closed.times, 'the Locks still use it').toBe(0);
+  await locks.close();
+  expect(closed.times).toBe(1);
+});
+
+test('after a quorum was closed twice, later users of its node are counted as ever', async () => {
+  const { closed, backend } = counted();
+  const of = quorum([backend, memory(), memory()]);
+  await of.close();
+  await of.close();
+  closed.times = 0;
+  const [first, second] = [createLocks(backend), createLocks(backend)];
+  await first.close();
+  expect(closed.times, 'the second still uses it').toBe(0);
+  await second.close();
+  expect(closed.times).toBe(1);
+});

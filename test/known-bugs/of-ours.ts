@@ -33,6 +33,19 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'core',
+    'an error without a text of its own, in the cause of a failure, ended the process or kept a loss from its holder',
+    scene('test/core/textless.test.ts', 'an engine whose %s fails with %s ends no process'),
+  ),
+  bug(
+    'core',
+    'a quorum that was closed twice closed nodes that others still used',
+    scene(
+      'test/core/users.test.ts',
+      'a quorum that is closed twice is one user of its nodes, and takes none from Locks that use the node, too',
+    ),
+  ),
+  bug(
+    'core',
     'all() went on with a part that was lost',
     inCore('goes on with several of which one was lost meanwhile'),
   ),

@@ -55,6 +55,7 @@ class Quorum implements Backend {
   readonly #backoff: ContentionBackoff;
   readonly #turns: TurnTaking;
   readonly #ballots = new Map<string, Ballot>();
+  #closing: Promise<void> | undefined;
   #introduced = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
@@ -165,9 +166,11 @@ class Quorum implements Backend {
     return findings(this.#context.nodes);
   }
 
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#context.nodes.map((node) => node.close()));
-    this.#timeouts.close();
+  close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#context.nodes.map((node) => node.close())).then(() =>
+      this.#timeouts.close(),
+    );
+    return this.#closing;
   }
 }
 

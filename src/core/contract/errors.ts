@@ -114,6 +114,18 @@ export const counted = (count: number, one: string, several = `${one}s`): string
 /** Writes a time for a message: rounded, since a computed time may have fractions of a ms. */
 export const inMs = (ms: number): string => `${ms < 1 ? ms : Math.round(ms)} ms`;
 
-/** Gives the message of a cause without its full stop, since a sentence follows. */
-export const reasonOf = (cause: unknown): string =>
-  (cause instanceof Error ? cause.message : String(cause)).replace(/[.\s]+$/, '');
+/**
+ * Gives the message of a cause without its full stop, since a sentence follows. It never throws: a cause may be anything. For a name with several
+ * addresses, Node lists the failures and leaves the message empty.
+ */
+export function reasonOf(cause: unknown): string {
+  try {
+    if (!(cause instanceof Error)) return withoutStop(String(cause));
+    const listed = cause instanceof AggregateError ? cause.errors.map(reasonOf).join('; ') : '';
+    return withoutStop(String(cause.message ?? '') || listed || cause.name);
+  } catch {
+    return 'an error without a text';
+  }
+}
+
+const withoutStop = (text: string): string => text.replace(/[.\s]+$/, '');

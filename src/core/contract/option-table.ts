@@ -31,7 +31,8 @@ const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 export const DEFAULT_TTL_MS = 30_000;
 /** The wait of a call without the option `wait`, ms. The caller may have forgotten the option, and must not hang for ever. */
 export const DEFAULT_WAIT_MS = 30_000;
-export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
+/** A host name may be longer than a label. */
+export const DEFAULT_LABEL = `${hostname().slice(0, 100)}:${process.pid}`;
 
 const ADAPTIVE_NAMES = namesOf<Adaptive>({ group: true, cap: true });
 const HAND_OFF_NAMES = namesOf<HandOff>({ max: true, within: true, linger: true });

@@ -29,6 +29,7 @@ export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 /** Resolves after `ms`, or as soon as the signal is aborted. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {
       cancel();

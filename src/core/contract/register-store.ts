@@ -63,7 +63,8 @@ function isEntry(entry: unknown): entry is RegisterEntry {
   const { text, version, now: _, ...others } = entry as RegisterEntry;
   if (typeof text === 'string') return typeof version === 'string';
   // A driver's own result has neither text nor version, but other fields: to take it for an empty entry would be a guess.
-  return text === undefined && (version === undefined || typeof version === 'string') && !hasMembers(others);
+  const isPlain = Object.prototype.toString.call(entry) === '[object Object]' && !hasMembers(others);
+  return isPlain && text === undefined && (version === undefined || typeof version === 'string');
 }
 
 const hasMembers = (value: object): boolean => Object.keys(value).length > 0;
