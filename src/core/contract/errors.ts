@@ -120,12 +120,10 @@ export const inMs = (ms: number): string => `${ms < 1 ? ms : Math.round(ms)} ms`
  */
 export function reasonOf(cause: unknown): string {
   try {
-    if (!(cause instanceof Error)) return withoutStop(String(cause));
     const listed = cause instanceof AggregateError ? cause.errors.map(reasonOf).join('; ') : '';
-    return withoutStop(String(cause.message ?? '') || listed || cause.name);
+    const text = cause instanceof Error ? String(cause.message ?? '') || listed || cause.name : String(cause);
+    return text.replace(/[.\s]+$/, '');
   } catch {
     return 'an error without a text';
   }
 }
-
-const withoutStop = (text: string): string => text.replace(/[.\s]+$/, '');
