@@ -44,7 +44,10 @@ export async function watchHold(
 ): Promise<AsyncDisposable> {
   const woken = new Set<number>();
   const watches: Promise<AsyncDisposable | undefined>[] = [];
+  const end = async (i: number): Promise<void> => (await watches[i])?.[Symbol.asyncDispose]();
   const watch = (i: number, sentAgo: number): void => {
+    end(i).catch(() => {});
+    woken.delete(i);
     const part = claims.at(i);
     const note = (): void => {
       if (claims.at(i) !== part || woken.add(i).size <= nodes.length - majority) return;
@@ -54,12 +57,7 @@ export async function watchHold(
     const set = async () => nodes[i]!.backend.watchHold?.(part.current, note, sentAgo);
     watches[i] = inNoContext(set).catch(() => undefined);
   };
-  const end = async (i: number): Promise<void> => (await watches[i])?.[Symbol.asyncDispose]();
-  const watchAgain = (i: number): void => {
-    end(i).catch(() => {});
-    woken.delete(i);
-    watch(i, claims.within);
-  };
+  const watchAgain = (i: number): void => watch(i, claims.within);
   for (const i of nodes.keys()) watch(i, age);
   claims.onVote = watchAgain;
   await Promise.all(watches);
@@ -120,12 +118,8 @@ export function pollsOf(
     const tokens = votes.map((each) => each.token);
     const token = numbered ? mostCommon(tokens) : BigInt(`0x${tag}`);
     const held = !numbered || isAgreed(tokens, majority);
-    return [
-      {
-        entry: { ...first, held, label, position, token, remaining },
-        tokens: seen.map((entry) => entry?.token),
-      },
-    ];
+    const entry = { ...first, held, label, position, token, remaining };
+    return [{ entry, tokens: seen.map((each) => each?.token) }];
   });
 }
 
@@ -163,19 +157,12 @@ const EVEN: Finding = {
 };
 
 async function nodeFindings(node: Node): Promise<Finding[]> {
+  const titled = (finding: Finding): Finding => ({ ...finding, message: `${node.title}: ${finding.message}` });
   try {
-    return (await node.check(REQUEST_TIMEOUT_MS)).map((finding) => ({
-      ...finding,
-      message: `${node.title}: ${finding.message}`,
-    }));
+    return (await node.check(REQUEST_TIMEOUT_MS)).map(titled);
   } catch (error) {
-    return [
-      {
-        severity: 'danger',
-        code: 'node-unavailable',
-        message: `${node.title}: ${error instanceof Error ? error.message : String(error)}`,
-        advice: 'bring it back: one loss less can be survived until then',
-      },
-    ];
+    const message = error instanceof Error ? error.message : String(error);
+    const advice = 'bring it back: one loss less can be survived until then';
+    return [titled({ severity: 'danger', code: 'node-unavailable', message, advice })];
   }
 }

@@ -1,4 +1,4 @@
-import { type Backend, type Clock, type Hints, isLockError, mostOf, type Run } from '../../core/index.ts';
+import { type Clock, type Hints, isLockError, mostOf, type Run } from '../../core/index.ts';
 import type { ServerIdentity } from './server-identity.ts';
 
 /** What a node showed when it was last read. Times are ms by the clock of this process. */
@@ -21,7 +21,6 @@ export interface NodeView {
   readonly restarted: boolean;
 }
 
-/** The settings that all nodes share. */
 export interface QuorumBounds {
   readonly majority: number;
   /** The longest lease there may be, ms. */
@@ -82,7 +81,6 @@ type NodeHints = Pick<NodeView, 'remembers' | 'marked' | 'born' | 'kept' | 'long
 
 /** The hints in which a node remembers facts about the quorum, beside its locks. */
 export class LeaseMemory {
-  readonly #backend: Backend;
   readonly #maxTtl: number;
   readonly #identity: ServerIdentity;
   readonly #clock: Clock;
@@ -91,15 +89,14 @@ export class LeaseMemory {
   #until = Number.NEGATIVE_INFINITY;
   #runs = 0;
 
-  constructor(backend: Backend, maxTtl: number, identity: ServerIdentity, clock: Clock) {
-    this.#backend = backend;
+  constructor(identity: ServerIdentity, maxTtl: number, clock: Clock) {
     this.#maxTtl = maxTtl;
     this.#identity = identity;
     this.#clock = clock;
   }
 
   get #hints(): Hints | undefined {
-    return this.#backend.hints;
+    return this.#identity.backend.hints;
   }
 
   /** True if the node is known to remember a lease of `ttl`, or keeps no hints. */
@@ -140,10 +137,9 @@ export class LeaseMemory {
       this.#hints && (await ifAllowed(() => Promise.all([RUN, BORN, PROOF, ...leases.map(leaseHint)].map(read))));
     if (!found) return { remembers: false, marked: undefined, born: [], kept: false, longest: 0 };
     const [mark, born, proof, ...noted] = found;
-    const [marked, proven] = mark?.split(DURABLE) ?? [];
     const longest = leases.findLast((_, i) => noted[i] !== undefined) ?? 0;
-    const kept = proven !== undefined && proven === proof && run.durable === true;
-    return { remembers: true, marked, born: born?.split('\n') ?? [], kept, longest };
+    const kept = proof !== undefined && mark?.endsWith(proof) === true && run.durable === true;
+    return { remembers: true, marked: mark?.split(DURABLE)[0], born: born?.split('\n') ?? [], kept, longest };
   }
 
   /**
@@ -154,15 +150,13 @@ export class LeaseMemory {
   async mark(run: Run | undefined, born: readonly string[] | undefined): Promise<void> {
     if (born) await this.#write(BORN, born.join('\n'));
     if (!run) return;
-    let mark = run.id;
-    if (run.durable) {
-      const proof = this.#clock.id();
+    const proof = run.durable ? DURABLE + this.#clock.id() : '';
+    if (proof) {
       await this.#write(PROOF, proof);
       await this.#identity.learn(this.#identity.ask(), this.#clock);
       if (this.#identity.run?.id !== run.id) return;
-      mark += DURABLE + proof;
     }
-    await this.#write(RUN, mark);
+    await this.#write(RUN, run.id + proof);
   }
 
   #write(name: string, text: string): Promise<void> {

@@ -40,7 +40,6 @@ export class Link {
     this.#timeouts = timeouts;
   }
 
-  /** Returns the reason to skip the node now; undefined if the caller should ask it. If the node is silent, the caller's request is the probe. */
   skipOrProbe(): Error | undefined {
     if (this.#state === 'answers') return undefined;
     const now = this.clock.now();
@@ -54,7 +53,6 @@ export class Link {
     return new Promise((answered, failed) => this.ask(call, within, now, { onAnswer: answered, onFailure: failed }));
   }
 
-  /** @param sent the time of the request, by the clock */
   ask<T>(call: () => Promise<T>, within: number, sent: number, receiver: Receiver<T>): void {
     const expire = (): void => {
       this.#state = 'silent';

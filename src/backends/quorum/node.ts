@@ -27,7 +27,6 @@ const UNGUARDED: Finding = {
   advice: 'let it keep its data over a restart, or keep it away for the longest lease after one',
 };
 
-/** The state that all nodes of one quorum share. */
 export interface NodeContext extends GuardContext {
   readonly timeouts: CallTimeouts;
   /** Set when a node turns out to be unfit for a quorum, such as an engine that chooses all tokens itself: then every request fails with this error. */
@@ -84,7 +83,6 @@ export class Node {
     await this.#link.answer(() => this.guard.ask(), within);
   }
 
-  /** @param sent the time of the request, by the clock */
   attempt(claim: Claim, sent: number, vote: Receiver<Attempt>): void {
     const attempt = (): Promise<Attempt> => this.backend.attempt(claim);
     this.#link.ask(() => this.#separateTwins()?.then(attempt) ?? attempt(), claim.within, sent, vote);

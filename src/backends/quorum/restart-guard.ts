@@ -8,7 +8,6 @@ const MAX_PAUSE_MS = 500;
 /** How long a node that hangs may delay the others, ms. */
 const OTHERS_TIMEOUT_MS = 250;
 
-/** The state that the nodes of one quorum share. */
 export interface GuardContext extends QuorumBounds {
   readonly clock: Clock;
   /** If true, a node that restarted does not count for a while. */
@@ -39,7 +38,7 @@ export class RestartGuard {
   constructor(backend: Backend, title: string, context: GuardContext) {
     this.#context = context;
     this.identity = new ServerIdentity(backend, title, context.identities, () => this.#restart());
-    this.#memory = new LeaseMemory(backend, context.maxTtl, this.identity, context.clock);
+    this.#memory = new LeaseMemory(this.identity, context.maxTtl, context.clock);
     context.all.push(this);
   }
 

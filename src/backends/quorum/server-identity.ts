@@ -14,7 +14,7 @@ export class ServerIdentity {
   nameless: boolean;
   /** Another node with the same server. It is set only if this node never had a server of its own. */
   twin: ServerIdentity | undefined;
-  readonly #backend: Backend;
+  readonly backend: Backend;
   readonly #title: string;
   readonly #all: ServerIdentity[];
   readonly #onRun: (() => void) | undefined;
@@ -23,7 +23,7 @@ export class ServerIdentity {
 
   /** @param all the identities of the quorum; the new one is added to them @param onRun called at once when the run is not the one that was known */
   constructor(backend: Backend, title: string, all: ServerIdentity[], onRun?: () => void) {
-    this.#backend = backend;
+    this.backend = backend;
     this.#title = title;
     this.#all = all;
     this.#onRun = onRun;
@@ -32,7 +32,7 @@ export class ServerIdentity {
   }
 
   ask(): RunName | Promise<RunName> {
-    return this.nameless ? undefined : this.#backend.incarnation!();
+    return this.nameless ? undefined : this.backend.incarnation!();
   }
 
   /** True if `name` is certainly the run that is known. */
@@ -56,11 +56,8 @@ export class ServerIdentity {
     if (name !== undefined) this.recognise(name, clock.now());
   }
 
-  /**
-   * @returns true if the run is not the one that was known
-   * @throws LockError `LOCK_INVALID` when another node is the same server
-   */
-  recognise(name: string | Run, now: number): boolean {
+  /** @throws LockError `LOCK_INVALID` when another node is the same server */
+  recognise(name: string | Run, now: number): void {
     const run: Run = typeof name === 'string' ? { id: name } : name;
     this.#lastName = name;
     const other = this.#all.find((each) => each !== this && each.run?.id === run.id);
@@ -73,7 +70,7 @@ export class ServerIdentity {
     }
     this.twin = undefined;
     const before = this.run;
-    if (run.id === before?.id) return false;
+    if (run.id === before?.id) return;
     const began = run.age === undefined ? now : now - run.age;
     // A new run that began while the earlier run still answered is of another server: the earlier server did not restart.
     this.since = before && began < this.#recognisedAt ? now : began;
@@ -81,6 +78,5 @@ export class ServerIdentity {
     this.#recognisedAt = now;
     this.restarted = before !== undefined;
     this.#onRun?.();
-    return true;
   }
 }

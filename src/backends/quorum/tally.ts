@@ -71,10 +71,7 @@ function wordsFor(answer: NodeAnswer): string {
 }
 
 /** The vote of one node on a claim. It is `open` until the node answers. */
-export type Vote =
-  | { readonly kind: 'open' }
-  | { readonly kind: 'yes'; readonly token: bigint }
-  | { readonly kind: 'no' };
+export type Vote = { readonly kind: 'open' | 'no' } | { readonly kind: 'yes'; readonly token: bigint };
 
 /** `raise`: a majority admits the claim, but with different tokens. Each node whose token is below `to` is asked to raise it to `to`. */
 export type Verdict =
@@ -93,12 +90,8 @@ export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
  * one majority and the tokens of another: then tokens come out of order, as `test/backends/quorum/tokens.test.ts` shows.
  */
 export function tally(votes: readonly Vote[], majority: number, fenced: boolean): Verdict {
-  const tokens: bigint[] = [];
-  let open = 0;
-  for (const vote of votes) {
-    if (vote.kind === 'yes') tokens.push(vote.token);
-    else if (vote.kind === 'open') open++;
-  }
+  const tokens = votes.flatMap((vote) => (vote.kind === 'yes' ? [vote.token] : []));
+  const open = votes.filter(({ kind }) => kind === 'open').length;
   if (tokens.length + open < majority) return { kind: 'lost' };
   if (tokens.length < majority) return { kind: 'open' };
   const agreed = fenced
@@ -121,11 +114,8 @@ export function worthOf(
   const votes = answers.filter((each) => each.kind === 'yes');
   const good = token === undefined ? votes : votes.filter((each) => each.token === token);
   const until = good.map((each) => each.until).sort((a, b) => b - a)[majority - 1]!;
-  return {
-    until,
-    tokenCount: leastOf(good.map(({ tokenCount }) => tokenCount)),
-    losable: good.some(({ lost }) => lost),
-  };
+  const tokenCount = leastOf(good.map((each) => each.tokenCount));
+  return { until, tokenCount, losable: good.some(({ lost }) => lost) };
 }
 
 /**

@@ -56,18 +56,13 @@ export const lifeOf = (waited: number, roundTrip: number): number =>
   RENEW_AFTER_MS + LASTS_MS + 4 * roundTrip + Math.min(MAX_LONGER_MS, waited * LONGER_PART);
 
 /** True if a process may ask without a look at the hint: no other process is next, and this one has not waited long, or its own hint lasts. */
-export function mayAsk(
-  { next, waitsSince, hintSince, readAt, hintAt }: KeyUse,
-  now: number,
-  roundTrip: number,
-): boolean {
+export function mayAsk(use: KeyUse, now: number, roundTrip: number): boolean {
+  const { next, waitsSince, hintSince, readAt, hintAt } = use;
   if (next) return false;
   if (hintSince === undefined) return waitsSince === undefined || now - waitsSince < patienceOf(roundTrip);
   const waited = hintAt - (waitsSince ?? hintAt);
-  return (
-    now - readAt <
-    (waited < LONG_WAIT_MS ? READ_EVERY_MS : Math.max(READ_EVERY_MS, lifeOf(waited, roundTrip) - MAX_PAUSE_MS))
-  );
+  const pause = waited < LONG_WAIT_MS ? 0 : lifeOf(waited, roundTrip) - MAX_PAUSE_MS;
+  return now - readAt < Math.max(READ_EVERY_MS, pause);
 }
 
 export const waitsLong = ({ waitsSince = Number.POSITIVE_INFINITY }: KeyUse, now: number): boolean =>
@@ -76,9 +71,8 @@ export const waitsLong = ({ waitsSince = Number.POSITIVE_INFINITY }: KeyUse, now
 /** True if another process is next, and this one has waited for so long that it need not notice a change at once. */
 export function mayRest(use: KeyUse, now: number): boolean {
   const { next, waitsSince = now, readAt } = use;
-  return (
-    next !== undefined && waitsLong(use, now) && now - readAt < Math.min(MAX_REST_MS, (now - waitsSince) * LONGER_PART)
-  );
+  const pause = Math.min(MAX_REST_MS, (now - waitsSince) * LONGER_PART);
+  return next !== undefined && waitsLong(use, now) && now - readAt < pause;
 }
 
 /**
@@ -218,14 +212,10 @@ export class TurnTaking {
 
   #use(key: string): KeyUse {
     const known = this.#uses.get(key);
+    const [none, never] = [undefined, Number.NEGATIVE_INFINITY];
     const use: KeyUse = known ?? {
-      ...{
-        waitsSince: undefined,
-        refusedAt: Number.NEGATIVE_INFINITY,
-        releasedAt: Number.NEGATIVE_INFINITY,
-        contended: false,
-      },
-      ...{ readAt: Number.NEGATIVE_INFINITY, reading: undefined, hintSince: undefined, hintAt: 0, next: undefined },
+      ...{ waitsSince: none, refusedAt: never, releasedAt: never, contended: false },
+      ...{ readAt: never, reading: none, hintSince: none, hintAt: 0, next: none },
     };
     this.#uses.set(key, use);
     return use;

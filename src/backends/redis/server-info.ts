@@ -96,12 +96,11 @@ export function refuseUnsupported(infos: readonly string[]): void {
   if (server)
     refuse(`was given a client of ${server}, on which its scripts were never run. Use Redis 6.2 or newer, or Valkey`);
   // Several `run_id`s mean a proxy, which would send a script about many keys to the server of the first key.
-  if (new Set(fields.map((field) => field.get('run_id'))).size > 1) {
+  if (new Set(fields.map((field) => field.get('run_id'))).size > 1)
     refuse(
       'was given a client of a proxy that spreads names over several servers (twemproxy, Envoy, the proxy of a Cluster). ' +
         'Connect to one server, or to the Cluster itself with a client of a Cluster',
     );
-  }
 }
 
 function refuse(why: string): never {

@@ -17,6 +17,13 @@ function scene(...names: (string | undefined)[]) {
   return all as [ServerIdentity, ...ServerIdentity[]];
 }
 
+/** Whether a node that says this finds a run that it did not know. */
+function isNew(it: ServerIdentity, name: string | Run, now: number): boolean {
+  const before = it.run;
+  it.recognise(name, now);
+  return it.run !== before;
+}
+
 test('one that names no run is not asked', () => {
   const [named, nameless] = scene('a', undefined);
   expect([named.nameless, nameless!.nameless]).toEqual([false, true]);
@@ -35,11 +42,11 @@ test('without the right to ask for its run it is one that names none; any other 
 test('a run is another one when it has another name, and begins its age before it is known', () => {
   const [it] = scene('a');
   expect(it.restarted, 'before any is known').toBe(false);
-  expect(it.recognise({ id: 'a', age: 300 }, 1_000)).toBe(true);
+  expect(isNew(it, { id: 'a', age: 300 }, 1_000)).toBe(true);
   expect([it.run, it.since, it.restarted]).toEqual([{ id: 'a', age: 300 }, 700, false]);
-  expect(it.recognise({ id: 'a', age: 900 }, 2_000), 'the same').toBe(false);
+  expect(isNew(it, { id: 'a', age: 900 }, 2_000), 'the same').toBe(false);
   expect([it.since, it.restarted]).toEqual([700, false]);
-  expect(it.recognise({ id: 'b', age: 400 }, 3_000), 'another').toBe(true);
+  expect(isNew(it, { id: 'b', age: 400 }, 3_000), 'another').toBe(true);
   expect([it.run, it.since, it.restarted]).toEqual([{ id: 'b', age: 400 }, 2_600, true]);
   it.recognise('b', 4_000);
   expect(it.restarted, 'for ever').toBe(true);
@@ -86,7 +93,7 @@ test('a node that has never been one of its own is misuse, until it is another s
     expect.objectContaining({ code: 'LOCK_INVALID', message: expect.stringMatching(/^node 1 and node 2 of a quorum/) }),
   );
   expect([other!.twin, other!.isSame('a')]).toEqual([one, false]);
-  expect(other!.recognise('b', 0)).toBe(true);
+  expect(isNew(other!, 'b', 0)).toBe(true);
   expect([other!.twin, other!.isSame('b')]).toEqual([undefined, true]);
 });
 
@@ -98,6 +105,6 @@ test('a node that is led to the server of another for a moment does not count fo
   expect(led).toThrow(/^is the same server as node 1 for now$/);
   expect(led).not.toThrow(LockError);
   expect([other!.twin, other!.isSame('b'), other!.isSame('a')], 'asked again').toEqual([undefined, false, false]);
-  expect(other!.recognise('b', 0), 'the run that was known').toBe(false);
+  expect(isNew(other!, 'b', 0), 'the run that was known').toBe(false);
   expect(other!.isSame('b')).toBe(true);
 });

@@ -15,7 +15,7 @@ const BORN = '\u0001quorum/born';
 const PROOF = '\u0001quorum/proof';
 
 const overBackend = (backend: Backend, clock = manualClock()): LeaseMemory =>
-  new LeaseMemory(backend, MAX, new ServerIdentity(backend, 'node 1', []), clock);
+  new LeaseMemory(new ServerIdentity(backend, 'node 1', []), MAX, clock);
 
 /** What a quorum remembers at a node, and what that node was told to keep. @param run the run that the node says it is */
 function scene(notes: Partial<Hints> = {}, run: () => Run | undefined = () => undefined) {
@@ -131,11 +131,11 @@ test('a look that falls between the writes of another process finds no lease wit
 });
 
 test.each([
-  ['is kept where both runs keep everything', 'b durable 1', '1', true, true],
-  ['is not kept where the last one does not say so', 'b', '1', true, false],
-  ['is not kept where this one does not say so', 'b durable 1', '1', false, false],
+  ['is kept where both runs keep everything', 'b durable 1', ' durable 1', true, true],
+  ['is not kept where the last one does not say so', 'b', ' durable 1', true, false],
+  ['is not kept where this one does not say so', 'b durable 1', ' durable 1', false, false],
   ['is not kept where the mark came after the data was lost', 'b durable 1', undefined, true, false],
-  ['is not kept where another mark was written in between', 'b durable 1', '2', true, false],
+  ['is not kept where another mark was written in between', 'b durable 1', ' durable 2', true, false],
 ])('the data of the earlier run %s', async (_, mark, proof, durable, keeps) => {
   const { it, kept } = scene();
   kept.set(RUN, mark);
@@ -153,7 +153,7 @@ test('a run is marked when its votes count, and whom it was new with before that
     [RUN, 'a', DAY + MAX],
     [BORN, 'b\nc', DAY + MAX],
     [PROOF, proof, DAY + MAX],
-    [RUN, `b durable ${proof}`, DAY + MAX],
+    [RUN, `b${proof}`, DAY + MAX],
   ]);
   expect(await it.readHints({ id: 'c', durable: true }), 'what the next run finds').toMatchObject({
     ...{ marked: 'b', kept: true },

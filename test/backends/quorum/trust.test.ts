@@ -471,7 +471,7 @@ test('a lease that the earlier run of a node stored is not remembered by the nex
   const { promise, resolve } = Promise.withResolvers<void>();
   const hints = { read: async () => undefined, write: () => promise };
   const backend = around(memory(), { hints });
-  const leases = new LeaseMemory(backend, MAX, new ServerIdentity(backend, 'node 1', []), manualClock());
+  const leases = new LeaseMemory(new ServerIdentity(backend, 'node 1', []), MAX, manualClock());
   const noted = leases.noteLease(20_000, 0);
   leases.forget();
   resolve();
