@@ -170,8 +170,7 @@ export class SharedRuns {
       until: whenAt(engine.clock, -value.validFor),
     };
     if (kind === 'kept') return { state: kind, value: decoded(plan, entry.body), ...times };
-    const error = errorOf(entry, plan);
-    return { state: kind === 'unkept' ? 'failed' : kind, error, ...times };
+    return { state: kind === 'unkept' ? 'failed' : kind, error: errorOf(entry, plan), ...times };
   }
 }
 

@@ -2,10 +2,7 @@ import { type Cancel, type Clock, withLimit } from '../../core/index.ts';
 import { type Listening, type Port, slotOf } from './port.ts';
 
 const SUBSCRIBE_TIMEOUT_MS = 5_000;
-/**
- * The pause after the first failed try, ms. Each later pause is twice as long, up to MAX_PAUSE_MS. After a connection that lasted MAX_PAUSE_MS, it is
- * MIN_PAUSE_MS again.
- */
+/** The pause after a failed try, ms. Each is twice as long as the last, up to MAX_PAUSE_MS. A connection that lasts MAX_PAUSE_MS ends that. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 
@@ -34,8 +31,8 @@ export class Channel {
   isOpen = false;
   #listening: Listening | undefined;
   #opening: Promise<void> | undefined;
-  #giveUp: ((reason: Error) => void) | undefined;
-  #beginAnew: (() => void) | undefined;
+  /** Ends the opening before its answer: it fails, or begins anew. */
+  #early: PromiseWithResolvers<'anew'> | undefined;
   #openedAt = 0;
   #pause = MIN_PAUSE_MS;
   #cancelPause: Cancel | undefined;
@@ -57,7 +54,7 @@ export class Channel {
     this.isOpen = false;
     this.#listening?.hangUp();
     this.#next?.reject(new Error('closed'));
-    this.#giveUp?.(new Error('closed')); // not every client reports that a connection was ended while it was being opened
+    this.#early?.reject(new Error('closed')); // not every client reports that a connection was ended while it was being opened
   }
 
   /** Resolves when the channel is open. One try serves all callers that ask during the try, or in the pause before it. */
@@ -78,7 +75,7 @@ export class Channel {
   async #try(): Promise<void> {
     // A new connection of the client may lead to another server at the same address. What is open, or being opened, would stay at the old one.
     this.#unlisten ??= this.#needs.onConnection?.(() =>
-      this.isOpen ? this.#onLoss(this.#listening!) : this.#beginAnew?.(),
+      this.isOpen ? this.#onLoss(this.#listening!) : this.#early?.resolve('anew'),
     );
     const attempt = this.#needs.listen(
       this.name,
@@ -86,17 +83,13 @@ export class Channel {
       () => this.#onLoss(attempt),
     );
     this.#listening = attempt;
-    const early = Promise.withResolvers<void>();
-    this.#giveUp = early.reject;
-    let isOld = false;
-    this.#beginAnew = () => {
-      isOld = true;
-      early.resolve();
-    };
+    const early = Promise.withResolvers<'anew'>();
+    this.#early = early;
+    let answer: unknown;
     const late = () => early.reject(new Error(`not subscribed within ${SUBSCRIBE_TIMEOUT_MS} ms`));
     const cancel = this.#clock.after(SUBSCRIBE_TIMEOUT_MS, late, true);
     try {
-      await Promise.race([attempt.ready, early.promise]);
+      answer = await Promise.race([attempt.ready, early.promise]);
       if (this.#listening !== attempt || this.#closed) throw new Error('lost before it was used');
     } catch (error) {
       attempt.hangUp();
@@ -105,7 +98,7 @@ export class Channel {
     } finally {
       cancel();
     }
-    if (isOld) {
+    if (answer === 'anew') {
       attempt.hangUp();
       return this.#try();
     }
@@ -119,7 +112,7 @@ export class Channel {
     this.#listening = undefined;
     if (!this.isOpen) {
       // The try must fail here: when a connection ends, node-redis does not always settle what was sent on it.
-      this.#giveUp?.(new Error('the listening connection was lost as it opened'));
+      this.#early?.reject(new Error('the listening connection was lost as it opened'));
       return;
     }
     this.isOpen = false;
