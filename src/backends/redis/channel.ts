@@ -31,8 +31,8 @@ export class Channel {
   isOpen = false;
   #listening: Listening | undefined;
   #opening: Promise<void> | undefined;
-  /** Ends the opening before its answer: it fails, or begins anew. */
-  #early: PromiseWithResolvers<'anew'> | undefined;
+  /** Ends the opening before its answer: it fails, or begins again. */
+  #early: PromiseWithResolvers<'again'> | undefined;
   #openedAt = 0;
   #pause = MIN_PAUSE_MS;
   #cancelPause: Cancel | undefined;
@@ -75,7 +75,7 @@ export class Channel {
   async #try(): Promise<void> {
     // A new connection of the client may lead to another server at the same address. What is open, or being opened, would stay at the old one.
     this.#unlisten ??= this.#needs.onConnection?.(() =>
-      this.isOpen ? this.#onLoss(this.#listening!) : this.#early?.resolve('anew'),
+      this.isOpen ? this.#onLoss(this.#listening!) : this.#early?.resolve('again'),
     );
     const attempt = this.#needs.listen(
       this.name,
@@ -83,7 +83,7 @@ export class Channel {
       () => this.#onLoss(attempt),
     );
     this.#listening = attempt;
-    const early = Promise.withResolvers<'anew'>();
+    const early = Promise.withResolvers<'again'>();
     this.#early = early;
     let answer: unknown;
     const late = () => early.reject(new Error(`not subscribed within ${SUBSCRIBE_TIMEOUT_MS} ms`));
@@ -98,7 +98,7 @@ export class Channel {
     } finally {
       cancel();
     }
-    if (answer === 'anew') {
+    if (answer === 'again') {
       attempt.hangUp();
       return this.#try();
     }
