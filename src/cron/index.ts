@@ -1,4 +1,4 @@
-import { allOf, callListener, checkNames, invalid, namesOf, shown, systemClock } from '../core/index.ts';
+import { allOf, callListener, checkNames, invalid, namesOf, reasonOf, shown, systemClock } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
@@ -160,7 +160,5 @@ async function runTick(
   }
 }
 
-const warning = (name: string) => (error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error);
-  process.emitWarning(`a tick of ${shown(name)} was not run here: ${message}`, 'HoldfastTickWarning');
-};
+const warning = (name: string) => (error: unknown) =>
+  process.emitWarning(`a tick of ${shown(name)} was not run here: ${reasonOf(error)}`, 'HoldfastTickWarning');

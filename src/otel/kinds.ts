@@ -1,4 +1,4 @@
-import { shown } from '../core/index.ts';
+import { reasonOf, shown } from '../core/index.ts';
 import { nameOfKey } from '../once/tick.ts';
 
 /** The kind of a key if `kindOf` gives none, or if there are too many kinds. */
@@ -42,7 +42,7 @@ export class Kinds {
       if (typeof kind === 'string' && kind !== '' && kind.length <= MAX_KIND_LENGTH) return kind;
       this.#complain(`gave ${typeof kind === 'string' ? `a text of ${kind.length} characters` : shown(kind)}`);
     } catch (error) {
-      this.#complain(`threw ${error instanceof Error ? error.message : String(error)}`);
+      this.#complain(`threw ${reasonOf(error)}`);
     }
     return OTHER;
   }

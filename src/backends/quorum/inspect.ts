@@ -1,4 +1,4 @@
-import { type Finding, inNoContext, isExclusive, type Listing, type QueueEntry } from '../../core/index.ts';
+import { type Finding, inNoContext, isExclusive, type Listing, type QueueEntry, reasonOf } from '../../core/index.ts';
 import type { Node, QuorumContext } from './node.ts';
 import type { NodeClaims } from './node-claims.ts';
 
@@ -161,8 +161,7 @@ async function nodeFindings(node: Node): Promise<Finding[]> {
   try {
     return (await node.check(REQUEST_TIMEOUT_MS)).map(titled);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
     const advice = 'bring it back: one loss less can be survived until then';
-    return [titled({ severity: 'danger', code: 'node-unavailable', message, advice })];
+    return [titled({ severity: 'danger', code: 'node-unavailable', message: reasonOf(error), advice })];
   }
 }

@@ -1,4 +1,13 @@
-import { type Backend, type Claim, type Clock, EXCLUSIVE, type Finding, leastOf, mostOf } from '../../core/index.ts';
+import {
+  type Backend,
+  type Claim,
+  type Clock,
+  EXCLUSIVE,
+  type Finding,
+  leastOf,
+  mostOf,
+  reasonOf,
+} from '../../core/index.ts';
 import { findingsOf } from '../shared/danger.ts';
 import { DANGERS, factsOf, TOO_FEW_REPLICAS } from './dangers.ts';
 import type { Port, RedisNode } from './port.ts';
@@ -7,8 +16,6 @@ const GRANT_INFO = 'grant +info, and +config|get where the server knows that, to
 const ANSWERS = 'check again when the server answers';
 /** Matches the replies of a server that does not know a command, or does not let the user call it. Inside a script these replies have no code. */
 const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|ACL failure in script|unknown command/i;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Makes the finding that hand-overs in a Cluster use ordinary messages, with the reason. */
 export const ordinaryMessages = (why: string): Finding => ({
@@ -23,7 +30,7 @@ async function judgeNode(node: RedisNode, acknowledge: number): Promise<Finding[
   try {
     return findingsOf(DANGERS, await factsOf(node, acknowledge));
   } catch (error) {
-    const why = messageOf(error);
+    const why = reasonOf(error);
     const advice = OF_RIGHTS.test(why) ? GRANT_INFO : ANSWERS;
     const message = `the server did not answer INFO, so its settings are not known: ${why}`;
     return [{ severity: 'info', code: 'not-checked', message, advice }];
@@ -53,7 +60,7 @@ export function check(
     const apart = clocksApart(readings.filter((reading): reading is Reading => reading !== undefined));
     if (apart) found.push(apart);
     if (refusal === undefined || found.some(({ code }) => code === TOO_FEW_REPLICAS)) return found;
-    const why = messageOf(refusal);
+    const why = reasonOf(refusal);
     const cause = OF_RIGHTS.test(why)
       ? { code: 'rights', advice: "grant the user the rights listed on the engine's page, docs/backends/redis.md" }
       : { code: 'trial', advice: `${ANSWERS}, and takes writes` };
