@@ -164,8 +164,9 @@ export const isUnsent = (error: unknown): boolean => unsent.has(error as Error);
 export function borrow(pool: CallbackPool): Promise<Connection> {
   return new Promise((resolve, reject) => {
     pool.getConnection((error, connection) => {
-      if (error) unsent.add(error);
-      error ? reject(error) : resolve(connection);
+      if (!error) return resolve(connection);
+      unsent.add(error);
+      reject(error);
     });
   });
 }

@@ -59,8 +59,8 @@ export class ContentionBackoff {
   noteGrant(key: string, shared: boolean): void {
     const contention = this.#contentions.get(key);
     if (contention) contention.since = undefined;
-    if (!shared) return;
-    this.#contentions.set(key, { leftUntil: 0, ...contention, since: undefined, rivalSeenAt: this.#clock.now() });
+    const rivalSeenAt = this.#clock.now();
+    if (shared) this.#contentions.set(key, { leftUntil: 0, ...contention, since: undefined, rivalSeenAt });
   }
 
   noteRelease(key: string): void {

@@ -1,6 +1,8 @@
 import { type Clock, RecentKeys } from '../../core/index.ts';
 import type { NextProcess, TurnHint } from './turn-hint.ts';
 
+const NEVER = Number.NEGATIVE_INFINITY;
+
 /**
  * A process asks to be next when it has waited for this time in ms and for this number of round trips to the nodes. Before that, attempts at
  * random times get the key sooner: a hint takes several round trips, in which no process asks.
@@ -212,10 +214,9 @@ export class TurnTaking {
 
   #use(key: string): KeyUse {
     const known = this.#uses.get(key);
-    const [none, never] = [undefined, Number.NEGATIVE_INFINITY];
     const use: KeyUse = known ?? {
-      ...{ waitsSince: none, refusedAt: never, releasedAt: never, contended: false },
-      ...{ readAt: never, reading: none, hintSince: none, hintAt: 0, next: none },
+      ...{ waitsSince: undefined, refusedAt: NEVER, releasedAt: NEVER, contended: false },
+      ...{ readAt: NEVER, reading: undefined, hintSince: undefined, hintAt: 0, next: undefined },
     };
     this.#uses.set(key, use);
     return use;
