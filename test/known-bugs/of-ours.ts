@@ -235,10 +235,10 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'redlock',
-    'two renewals that overlapped asked for the same lost vote anew, and one of the two votes stayed behind for a whole lease',
+    'two renewals that overlapped asked for the same lost vote again, and one of the two votes stayed behind for a whole lease',
     scene(
       'test/backends/quorum/renewals.test.ts',
-      'of two renewals that overlap and find the same vote gone, one asks for it anew',
+      'of two renewals that overlap and find the same vote gone, one asks for it again',
     ),
   ),
   bug(
@@ -429,15 +429,15 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'mongodb',
-    'who waited was woken before the next change stream was open, and missed what changed in between',
+    'waiters were woken before the next change stream was open, and missed what changed in between',
     scene(
       'test/backends/mongodb/wake-ups.test.ts',
-      'after a break, who waits is woken when the next stream is open: what changes before that is not brought',
+      'after a break, waiters are woken when the next stream is open: what changes before that is not brought',
     ),
   ),
   bug(
     'memo',
-    'after a forget, close() left who waited for an earlier look to the answer of the engine',
+    'after a forget, close() did not end the wait of a caller for an earlier look',
     scene(
       'test/memo/close.test.ts',
       'close() ends the wait for a look that is shared no more since its key was forgotten',
@@ -446,7 +446,7 @@ export const OF_OURS: readonly KnownBug[] = [
   bug(
     'memo',
     'an earlier look that was answered ended the sharing of the next one',
-    scene('test/memo/look.test.ts', 'a look that is shared no more leaves the next look to all who come later'),
+    scene('test/memo/look.test.ts', 'a look that is shared no more leaves the next look to all later callers'),
   ),
   bug(
     'redis',

@@ -137,7 +137,7 @@ test('what a memo is given runs in the async context of the call that it is for'
   ]);
 });
 
-test('a look that is shared no more leaves the next look to all who come later', async () => {
+test('a look that is shared no more leaves the next look to all later callers', async () => {
   const { clock, looks, answer, locks, other } = await held();
   const memo = locks.memo<string>('key', { keep: '1h' });
   const calls = [memo.run(() => 'own')];

@@ -28,7 +28,7 @@ async function broken() {
   return { clock, streams, changes, told, tell };
 }
 
-test('after a break, who waits is woken when the next stream is open: what changes before that is not brought', async () => {
+test('after a break, waiters are woken when the next stream is open: what changes before that is not brought', async () => {
   const { streams, told, tell, clock } = await broken();
   expect(streams).toHaveLength(2);
   expect(told, 'a refusal by now could be out of date when the stream opens').toEqual([]);

@@ -64,7 +64,7 @@ test('a vote that was never given is asked for once a majority has confirmed the
   expect(asked(), 'not twice at a time').toEqual([1, 1, 2]);
 });
 
-test('of two renewals that overlap and find the same vote gone, one asks for it anew', async () => {
+test('of two renewals that overlap and find the same vote gone, one asks for it again', async () => {
   const { nodes, lock, held, say, asked, settled } = scripted();
   const mine = await held();
   for (let renewal = 0; renewal < 2; renewal++) void lock.renew([mine]);
