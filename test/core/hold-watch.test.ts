@@ -95,13 +95,19 @@ test('where it cannot be watched, the next renewal tells', async () => {
   expect(lease.signal.aborted).toBe(true);
 });
 
-test('a wake makes a hold that is not renewed last no longer, on the engine neither', async () => {
+/** A hold that is not renewed, after a wake and the renewal that follows it. */
+async function wokenUnrenewed() {
   const { clock, watches, renewals, take } = setup({ ttl: 3_000 });
   const lease = await take({ renew: false });
   await clock.advance(1_000);
   const { remaining } = lease;
   watches[0]!.wake();
   await clock.advance(1);
+  return { clock, renewals, lease, remaining };
+}
+
+test('a wake makes a hold that is not renewed last no longer, on the engine neither', async () => {
+  const { clock, renewals, lease, remaining } = await wokenUnrenewed();
   expect(renewals).toHaveLength(1);
   expect(renewals[0]!.ttl).toBeGreaterThanOrEqual(remaining);
   expect(renewals[0]!.ttl).toBeLessThan(2_100);
@@ -181,12 +187,7 @@ test('a wake during a renewal asks when that is answered, since its answer may b
 });
 
 test('the rest of a lease that is not renewed is asked for in whole ms, and no less', async () => {
-  const { clock, watches, renewals, take } = setup({ ttl: 3_000 });
-  const lease = await take({ renew: false });
-  await clock.advance(1_000);
-  const { remaining } = lease;
-  watches[0]!.wake();
-  await clock.advance(1);
+  const { renewals, remaining } = await wokenUnrenewed();
   const { ttl } = renewals[0]!;
   expect(Number.isInteger(ttl)).toBe(true);
   expect(ttl * 0.99 - 2, 'less a hundredth and 2 ms').toBeGreaterThanOrEqual(remaining);

@@ -24,29 +24,16 @@ test.each(Object.keys(TEXTLESS))('a listener of the user that throws %s harms no
   const warned: string[] = [];
   const { emitWarning } = process;
   process.emitWarning = ((text: string) => void warned.push(text)) as typeof emitWarning;
-  const unhandled: unknown[] = [];
-  const note = (error: unknown): void => void unhandled.push(error);
-  const before = process.listeners('unhandledRejection');
-  process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
-  try {
-    expect(() =>
-      callListener(
-        'onError',
-        () => {
-          throw TEXTLESS[name]!();
-        },
-        0,
-      ),
-    ).not.toThrow();
-    callListener('onError', () => Promise.reject(TEXTLESS[name]!()), 0);
-    await turn();
-    await turn();
-  } finally {
+  const throws = (): never => {
+    throw TEXTLESS[name]!();
+  };
+  const found = await uncaught(async () => {
+    expect(() => callListener('onError', throws, 0)).not.toThrow();
+    callListener('onError', async () => throws(), 0);
+  }).finally(() => {
     process.emitWarning = emitWarning;
-    process.off('unhandledRejection', note);
-    for (const each of before) process.on('unhandledRejection', each as never);
-  }
-  expect(unhandled, 'it would end the process').toEqual([]);
+  });
+  expect(found, 'it would end the process').toEqual([]);
   expect(warned).toHaveLength(2);
 });
 

@@ -1,6 +1,5 @@
 import { memory } from '../../src/backends/memory.ts';
 import { BufferedClaims } from '../../src/backends/shared/waiting-claims.ts';
-import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type {
   Attempt,
   Backend,
@@ -18,6 +17,7 @@ import type {
   Wake,
 } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
+import { claim } from '../core/claim.ts';
 import type { Process } from './process.ts';
 
 /** What is between the processes and the engine. */
@@ -72,9 +72,9 @@ export class Engine {
     this.#began = this.clock.now();
     this.#listeners.clear();
     this.backend = this.#serve(this.clock);
-    const first = { ...EXCLUSIVE, id: 'first', key: 'first', label: '', ttl: 10, within: 10, queue: false };
-    void this.backend.attempt({ ...first, tokenCount: 1, minToken: token });
-    void this.backend.release({ key: 'first', id: 'first' });
+    const first = claim('first', { key: 'first', queue: false, minToken: token });
+    void this.backend.attempt(first);
+    void this.backend.release(first);
   }
 
   /** @param told hears of a grant; without one, of words that answer the claim */

@@ -327,15 +327,13 @@ test('a lease whose note a restarted server answers, after another claim noticed
   // A process whose first node answers the note of a lease of 20 s late.
   const note = Promise.withResolvers<void>();
   const [first, ...others] = clients();
-  const late = new Proxy(first!, {
-    get: (_, name) => {
-      const value = Reflect.get(first!, name) as unknown;
-      if (name !== 'hints') return value;
-      const write: NonNullable<Backend['hints']>['write'] = async (hint, ...rest) => {
+  const late = around(first!, {
+    hints: {
+      read: (hint) => first!.hints!.read(hint),
+      async write(hint, ...rest) {
         if (hint.endsWith('lease/20000')) await note.promise;
-        await (Reflect.get(first!, name) as NonNullable<Backend['hints']>).write(hint, ...rest);
-      };
-      return { ...(value as object), write };
+        await first!.hints!.write(hint, ...rest);
+      },
     },
   });
   const process = quorum([late, ...others], { clock });
