@@ -81,7 +81,7 @@ export class Suspects {
     if (sight.life === 'early') {
       sight.expires = Math.max(sight.expires, expires);
       if (began >= sight.at + CONFIRM_MS) sight.life = 'waiting';
-    } else if (began + remaining > sight.expires + LEASE_GRAIN_MS) sight.life = 'alive';
+    } else if (remaining > 0 && began + remaining > sight.expires + LEASE_GRAIN_MS) sight.life = 'alive';
     return sight;
   }
 }

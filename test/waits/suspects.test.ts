@@ -53,4 +53,9 @@ describe('a deadlock is confirmed by signs of life of each process in it', () =>
     const looks = [0, 1, 2, 3].map((i) => [i * CONFIRM_MS, { p: 10_000 + i * 2_000, q: 10_000 + i * 300 }] as const);
     expect(confirmed(looks)).toEqual([0, 0, 0, 0]);
   });
+
+  test('a claim that is over, and is in the queue until the server removes it, was not renewed', () => {
+    const looks = [0, 1, 2, 3].map((i) => [i * 1_000, { p: 500 + i * 2_000, q: Math.max(500, i * 1_000) }] as const);
+    expect(confirmed(looks)).toEqual([0, 0, 0, 0]);
+  });
 });

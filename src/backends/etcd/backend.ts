@@ -195,11 +195,12 @@ async function entries(client: Client, key: string, queue: ClaimEntry[]): Promis
   );
 }
 
-/** @returns ms. etcd gives whole seconds, rounded down. A key without a lease, which only another program puts, stays for ever. */
+/** @returns ms, rounded up to a second. A key without a lease, which only another program puts, stays for ever. */
 async function remaining(client: Client, lease: bigint): Promise<number> {
   if (lease === 0n) return Number.POSITIVE_INFINITY;
   const { ttl, granted } = await client.call(TIME_TO_LIVE, { id: lease });
-  return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
+  // etcd rounds towards 0, so 0 may be of a lease that is over and not removed yet. Of a lease of one second etcd gives nothing else.
+  return ttl < 0n || (ttl === 0n && granted > 1n) ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
 }
 
 /** @returns the key of the lock whose queue has this name; undefined for a name that is in no queue: another program made it */

@@ -6,6 +6,7 @@ import type { Client } from '../../../src/backends/etcd/wire/client.ts';
 import { GRANT, KEEP_ALIVE } from '../../../src/backends/etcd/wire/messages.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
+import { listOf } from '../../../src/core/contract/promises.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
@@ -85,6 +86,20 @@ describeOn('etcd', 'the leases of holds', () => {
     await backend.release(holder);
     expect(await ttlOf('place')).toBe(6);
     await backend.release(waiter);
+  });
+
+  test('a lease that is over, and that etcd has not removed yet, has no time remaining', async () => {
+    await backend.attempt(claimOf('ends', { ttl: 2_000 }));
+    let end = Number.POSITIVE_INFINITY;
+    for (;;) {
+      const began = systemClock.now();
+      const [entry] = await listOf(backend.inspect!('ends'));
+      if (!entry) break;
+      // etcd tells whole seconds: two answers about one end differ by a second at most
+      if (entry.remaining > 0) expect(began + entry.remaining, 'its end, as told').toBeLessThanOrEqual(end + 1_000);
+      end = Math.min(end, systemClock.now() + entry.remaining);
+    }
+    expect(end, 'the claim was seen').toBeLessThan(Number.POSITIVE_INFINITY);
   });
 
   /** ms that etcd gives the head of the line, in full seconds, rounded up. */
