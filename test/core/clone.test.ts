@@ -68,6 +68,8 @@ test('draw other ids', () => {
   const ids = clones.flatMap((clone) => clone.ids);
   expect(new Set(ids).size, `of ${ids.join(', ')}`).toBe(ids.length);
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/);
+  const drawn = ids.map((id) => id.slice(8));
+  expect(new Set(drawn).size, `of ${ids.join(', ')}, without the digits of the time`).toBe(ids.length);
 });
 
 test('have other names in the origins of their claims', () => {

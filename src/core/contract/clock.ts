@@ -47,14 +47,28 @@ function inParts(ms: number, fn: () => void, background: boolean): Cancel {
 /** The smallest difference between the two clocks that means a sleep, ms. A smaller one is an error of measurement. */
 const MIN_SLEEP_MS = 250;
 
+/** The hexadecimal digits of each byte. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+/** Random bytes for the next ids, 16 for each, and the same as digits. A call of the generator takes longer than all other work of an id. */
+let bytes = randomBytes(0);
+let digits = '';
+let used = 0;
+
 /**
- * Draws an id only when it is needed: ids drawn before a startup snapshot would be the same in all processes that begin from it. Clones of a running
- * machine share the state of the generator, too. So the time is mixed in: their ids differ, unless both draw in the same nanosecond.
+ * Clones of a running machine share these bytes and the state of the generator. So the time is mixed into the first digits: their ids differ, unless
+ * both draw in the same nanosecond.
  */
 function randomId(): string {
-  const drawn = randomBytes(16).toString('hex');
-  const mixed = Number.parseInt(drawn.slice(24), 16) ^ (performance.now() * 1e6);
-  return drawn.slice(0, 24) + (mixed >>> 0).toString(16).padStart(8, '0');
+  if (used === bytes.length) {
+    bytes = randomBytes(16 * 64);
+    digits = bytes.toString('hex');
+    used = 0;
+  }
+  const time = performance.now() * 1e6;
+  let mixed = '';
+  for (let i = 0; i < 4; i++) mixed += HEX[bytes[used + i]! ^ ((time >>> (8 * i)) & 0xff)];
+  used += 16;
+  return mixed + digits.slice(2 * used - 24, 2 * used);
 }
 
 /**
@@ -93,6 +107,7 @@ let origin = performance.timeOrigin;
 inEachClone(() => {
   awakeSince = up() - performance.now() - asleep;
   origin = performance.timeOrigin;
+  used = bytes.length; // or all processes of one snapshot would draw the same ids
 });
 
 /** Gives the time since the start of the machine, ms. */
