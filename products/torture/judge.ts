@@ -35,7 +35,8 @@ function lossesToBlocks(key: string, holds: readonly OperationWithHold[], histor
     const faults = [...history.disturbances.values()].filter(
       (fault) => (fault.by === by || fault.by === undefined) && fault.at < lost && fault.until > from,
     );
-    if (faults.length === 0 || faults.some(({ kind }) => kind !== 'blocked')) return [];
+    // A grant that came while the loop was blocked is a hold since the loop went on: the thread did not know of it before, and its time may be over.
+    if (!faults.some(({ at }) => at > from) || faults.some(({ kind }) => kind !== 'blocked')) return [];
     const message = `at ${time(lost)} ${op} found that ${key} is lost; its loop was blocked, and a thread should have renewed it`;
     return [{ broken: 'renewal', key, at: lost, ops: [op], message }];
   });

@@ -51,12 +51,12 @@ describe('the judge finds', () => {
 
   test('a hold that a blocked loop lost, where a thread renews it; not where another fault is as likely', () => {
     const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
-    const lost = (kind: FaultKind, renewed = true, standIn = true) =>
+    const lost = (kind: FaultKind, renewed = true, standIn = true, began = 20) =>
       judged(
         [
           { ...asked!, renewed } as Event,
           entered!,
-          { at: 20, what: 'disturbed', id: 1, kind, by: 0 },
+          { at: began, what: 'disturbed', id: 1, kind, by: 0 },
           { at: 4_000, what: 'over', id: 1, effective: true },
           { at: 4_001, what: 'lost', op: 'a' },
         ],
@@ -64,6 +64,7 @@ describe('the judge finds', () => {
       ).violations.map(({ broken }) => broken);
     expect(lost('blocked')).toEqual(['renewal']);
     expect([lost('starved'), lost('blocked', false), lost('blocked', true, false)]).toEqual([[], [], []]);
+    expect(lost('blocked', true, true, 5), 'its grant came while the loop was blocked').toEqual([]);
   });
 
   test('a reader beside a writer, and a permit too many', () => {
