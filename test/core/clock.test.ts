@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { mock } from 'node:test';
@@ -136,6 +137,20 @@ test('ids have 128 bits each, and none comes twice, over many of them', () => {
   const ids = Array.from({ length: 10_000 }, () => systemClock.id());
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('an id takes a fraction of the time of a call of the generator: one caller on memory draws 300,000 a second', () => {
+  const timeOf = (draw: () => string): number => {
+    const began = performance.now();
+    for (let i = 0; i < 5_000; i++) draw();
+    return performance.now() - began;
+  };
+  const rounds = Array.from({ length: 10 }, () => [
+    timeOf(systemClock.id),
+    timeOf(() => randomBytes(16).toString('hex')),
+  ]);
+  const [id, call] = [0, 1].map((which) => Math.min(...rounds.map((round) => round[which]!))) as [number, number];
+  expect(id / call).toBeLessThan(0.5);
 });
 
 test('a timer of the background keeps no process alive, and others do', () => {
