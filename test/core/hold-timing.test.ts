@@ -124,6 +124,16 @@ describe('it is renewed', () => {
     });
   });
 
+  test('not while a renewal is under way, whatever else is confirmed meanwhile', () => {
+    const timing = timingOf();
+    timing.renewing = Promise.resolve();
+    timing.noteRenewal(500, 3_000, 600);
+    expect(timing).toMatchObject({ sent: 500, renewAt: Number.POSITIVE_INFINITY });
+    timing.renewing = undefined;
+    timing.noteRenewal(700, 3_000, 800);
+    expect(timing.renewAt).toBe(1_700);
+  });
+
   test('again soon after a failure, which is remembered, and leaves in doubt what it may still set', () => {
     const timing = timingOf();
     const error = new Error('broken');

@@ -212,6 +212,37 @@ test('of two extensions at once, the shorter one does not arrive last', async ()
   await lease.release();
 });
 
+test('an extension waits for each renewal under way, also for one that an earlier extension was answered beside', async () => {
+  const asked: PromiseWithResolvers<void>[] = [];
+  const { clock, engine, locks } = scene(async (engine, claims) => {
+    const gate = Promise.withResolvers<void>();
+    asked.push(gate);
+    await gate.promise;
+    return engine.renew(claims);
+  });
+  const lease = await locks.mutex('key').acquire();
+  const extending = [lease.extend(900), lease.extend(20_000)];
+  await clock.advance(305);
+  asked[0]!.resolve();
+  await extending[0];
+  expect(lease.held).toBe(true); // each look attends to renewals that are due
+  await clock.advance(10);
+  expect(asked.length, 'the first extension, and a renewal that is not answered').toBe(2);
+  asked[1]!.resolve();
+  await clock.advance(1);
+  // The last one is served first, as over another connection.
+  for (const gate of asked.toReversed()) {
+    gate.resolve();
+    await clock.advance(1);
+  }
+  await extending[1];
+  expect(lease.remaining).toBeGreaterThan(19_000);
+  for await (const { remaining } of engine.inspect!('key')) {
+    expect(remaining, 'on the engine').toBeGreaterThanOrEqual(lease.remaining);
+  }
+  await lease.release();
+});
+
 test('an extension without an answer does not shorten the notice', async () => {
   const { clock, locks } = scene(() => Promise.reject(new Error('no connection')));
   const lease = await locks.mutex('key').acquire({ notice: 200 });

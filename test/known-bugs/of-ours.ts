@@ -464,4 +464,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'a claim that is over, and is in the queue until the server removes it, was not renewed',
     ),
   ),
+  bug(
+    'core',
+    'an extension that was answered beside a renewal let a second one begin, and a longer extension did not wait for it: two held',
+    scene(
+      'test/core/lease.test.ts',
+      'an extension waits for each renewal under way, also for one that an earlier extension was answered beside',
+    ),
+  ),
 ];

@@ -108,7 +108,7 @@ export const MUTANTS: readonly Mutant[] = [
         'extend',
         (real) =>
           function (ttl) {
-            this.hold.renewing = undefined;
+            this.hold.timing.renewing = undefined;
             return real.call(this, ttl);
           },
       ),
@@ -129,7 +129,7 @@ export const MUTANTS: readonly Mutant[] = [
         (real) =>
           async function (reason, known) {
             // No other renewal is due before the answer to the last one is noted, and that is what ends it.
-            const isAnswered = !known && !this.renewing && this.timing.renewAt === Number.POSITIVE_INFINITY;
+            const isAnswered = !known && !this.timing.renewing && this.timing.renewAt === Number.POSITIVE_INFINITY;
             if (!isAnswered || !this.terms.renew || this.over) return real.call(this, reason, known);
             const now = this.keeper.engine.clock.now();
             this.timing.noteRenewal(now, this.timing.ttl, now);

@@ -104,7 +104,7 @@ export class HeldLease implements AnyLease {
 
   async #extend(ms: number): Promise<void> {
     const hold = this.#hold;
-    await hold.renewing; // if the renewal arrived after the extension, it would set a shorter lease
+    await hold.timing.renewing; // if the renewal arrived after the extension, it would set a shorter lease
     this.#assertKept();
     const sent = this.#engine.clock.now();
     const { timing } = hold;

@@ -55,6 +55,8 @@ export class HoldTiming implements Schedule {
   confirmedFor = 0;
   /** The time at which the next renewal is due; Infinity if none is. */
   renewAt = 0;
+  /** The renewal that is under way. Never rejects. Until its answer no other renewal is due. */
+  renewing: Promise<unknown> | undefined;
   /** The error of the last renewal, if it failed and its error is known. */
   failure: unknown;
   /** The time until which an unanswered attempt may still arrive. If it arrives after a release, the engine has the hold again. */
@@ -102,7 +104,7 @@ export class HoldTiming implements Schedule {
     this.deadline = Math.min(deadline, this.#leaseEnd);
     this.noticeAt = this.deadline - notice * Math.min(1, confirmedFor / lengths.lease);
     this.interval = Math.min(confirmedFor / 3, (this.noticeAt - sent) / 2);
-    this.renewAt = this.renews(now) ? sent + this.interval : Number.POSITIVE_INFINITY;
+    this.renewAt = !this.renewing && this.renews(now) ? sent + this.interval : Number.POSITIVE_INFINITY;
   }
 
   /** Lets the key be free as soon as the hold is released. */

@@ -71,8 +71,6 @@ export class Hold implements EnclosingHold {
   /** The time from which the engine is asked to notify of an eviction: a shorter hold is over before anybody could evict it. */
   watchAt: number;
   watch: AsyncDisposable | undefined;
-  /** The renewal that is under way. Never rejects. */
-  renewing: Promise<unknown> | undefined;
   readonly keeper: HoldKeeper;
   /** It aborts when the engine knows that the hold is gone. */
   readonly lost: AbortSignal | undefined;
@@ -103,7 +101,7 @@ export class Hold implements EnclosingHold {
 
   /** Whether surely no renewal is on its way. A renewal that arrives after a hand-over would set the lease of the next caller. */
   get settled(): boolean {
-    return !this.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
+    return !this.timing.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
   }
 
   get users(): number {
@@ -138,7 +136,7 @@ export class Hold implements EnclosingHold {
 
   /** Notes the renewal that was sent now; undefined once it is answered. Until its answer no other renewal is due. */
   noteRenewing(renewing: Promise<unknown> | undefined): void {
-    this.renewing = renewing;
+    this.timing.renewing = renewing;
     if (!renewing) return;
     this.timing.holdRenewal();
     this.#listeners?.watchLeases();

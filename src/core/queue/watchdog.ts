@@ -97,7 +97,7 @@ export class Watchdog {
 
   /** Asks whether the engine still has a hold that may be gone. */
   async #lookAt(hold: Hold): Promise<void> {
-    await hold.renewing; // its answer may be older than the notification
+    await hold.timing.renewing; // its answer may be older than the notification
     if (hold.over || hold.loss) return;
     const { clock, extensions } = this.#engine;
     const now = clock.resync();
