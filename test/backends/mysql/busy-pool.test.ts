@@ -29,7 +29,7 @@ describeOnMysql('a pool whose connections the application keeps busy', (kind) =>
   test('a hold that is lost because its renewals waited for a connection says so', async () => {
     const pool = host.pool({ connectionLimit: 2 });
     const locks = createLocks(mysql(pool, { ownConnection: false }));
-    const lease = await locks.mutex('busy').acquire({ ttl: 1_000 });
+    const lease = await locks.mutex('busy').acquire({ ttl: 3_000 });
     const free = await occupy(pool);
     await until('it is lost', () => lease.signal.aborted);
     expect(lease.signal.reason).toMatchObject({
