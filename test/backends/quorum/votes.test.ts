@@ -9,7 +9,7 @@ import { createLocks } from '../../../src/index.ts';
 import { claim, holders, restarting, told } from './nodes.ts';
 
 describe.each([2, 3, 4, 5])('of %i nodes', (count) => {
-  test('every set of nodes that somebody else holds settles, and a minority is given back', async () => {
+  test('every set of nodes that another caller holds settles, and a minority is given back', async () => {
     for (let mask = 0; mask < 2 ** count; mask++) {
       const nodes = Array.from({ length: count }, () => memory());
       for (const [i, node] of nodes.entries()) if (mask & (1 << i)) await node.attempt(claim());
