@@ -31,6 +31,7 @@ const config: ViteUserConfig = defineConfig({
     // No test is tried again: a law that is broken now and then is broken. These are for what hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 10_000 } },
     slowTestThreshold: 3_000,
   },
 });

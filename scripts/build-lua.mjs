@@ -28,7 +28,9 @@ const linesOf = ({ text }, include, placed) =>
     .flatMap((line) => {
       const name = /^-- @include (\w+)$/.exec(line)?.[1];
       if (name) return [include(name)];
-      return /^\s*(--.*)?$/.test(line) ? [] : [placed(line.trimStart())];
+      if (/^\s*(--.*)?$/.test(line)) return [];
+      // A comment behind code. One with a quote stays: its dashes might be in a text.
+      return [placed(line.trimStart().replace(/ +-- [^'"]*$/, ''))];
     })
     .join('\n');
 

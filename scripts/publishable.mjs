@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { nameOfSources } from './sources.mjs';
+import { nameOfLock, nameOfSources } from './code-name.mjs';
 
 const { values } = parseArgs({
   options: { tag: { type: 'string' }, manifest: { type: 'string' }, evidence: { type: 'string' } },
@@ -21,12 +21,12 @@ if (missing.length > 0)
 if (values.tag !== undefined && values.tag !== `v${manifest.version}`)
   problems.push(`The tag ${values.tag} is not v${manifest.version}, the version in package.json.`);
 
-const sources = nameOfSources();
+const names = [nameOfSources(), nameOfLock()];
 const page = readFileSync(values.evidence ?? fileURLToPath(new URL('../docs/evidence.md', import.meta.url)), 'utf8');
 for (const [row, proof] of page.matchAll(/^\| \[([^\]]+)\].*$/gm))
-  if (!row.endsWith(`, ${sources} |`))
+  if (!names.some((name) => row.endsWith(`, ${name} |`)))
     problems.push(
-      `${proof} in docs/evidence.md was not run on these sources, ${sources}, alone: run \`npm run prove\` on them.`,
+      `${proof} in docs/evidence.md was not run on these sources, ${names.join(' or ')}, alone: run \`npm run prove\` on them.`,
     );
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;

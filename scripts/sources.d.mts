@@ -1,4 +1,2 @@
 export function placeInDist(file: string): string;
 export function sourceOf(place: string, folder?: string): string;
-export function uncommittedSources(): string;
-export function nameOfSources(): string;

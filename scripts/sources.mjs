@@ -1,12 +1,10 @@
 // Where the sources are. The lock is in `src`, the products on it in `products`; the package has both side by side in `dist`.
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const FOLDERS = ['src', 'products'];
+export const FOLDERS = ['src', 'products'];
 
 /** Where `dist` has a file: `products/ui/index.ts` is `ui/index.ts`, and package.json is `../package.json`. */
 export function placeInDist(file) {
@@ -22,15 +20,3 @@ export function sourceOf(place, folder = root) {
   if (!found) throw new Error(`neither of these files exists: ${files.join(', ')}`);
   return found;
 }
-
-const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-
-/** Of the files below these folders that are not committed, a line each; '' if there are none. */
-export const uncommittedSources = () => git('status', '--porcelain', ...FOLDERS);
-
-/** A name for what is committed below `src` and `products`: other pages or tests change nothing about it. */
-export const nameOfSources = () =>
-  createHash('sha1')
-    .update(git('rev-parse', ...FOLDERS.map((folder) => `HEAD:${folder}`)))
-    .digest('hex')
-    .slice(0, 8);

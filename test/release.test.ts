@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { nameOfSources } from '../scripts/sources.mjs';
+import { nameOfLock, nameOfSources } from '../scripts/code-name.mjs';
 import { temporaryFolder } from './kit/folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -64,6 +64,36 @@ describe('what is published', () => {
     };
     expect(components).toEqual([]);
   });
+});
+
+test('the name of the sources changes with their code, not with comments, types and blanks; that of the lock not with an adapter', () => {
+  using folder = temporaryFolder();
+  const put = (file: string, text: string): void => {
+    mkdirSync(dirname(join(folder.path, file)), { recursive: true });
+    writeFileSync(join(folder.path, file), text);
+    execFileSync('git', ['add', '.'], { cwd: folder.path });
+  };
+  const names = () => [nameOfSources(folder.path), nameOfLock(folder.path)];
+  execFileSync('git', ['init', '--quiet'], { cwd: folder.path });
+  const [core, script, adapter] = ['src/core/index.ts', 'src/backends/redis/lua/a.lua', 'src/nestjs/index.ts'];
+  put(core, 'export const wait = 1;');
+  put(script, 'return 1');
+  put(adapter, 'export const key = 1;');
+  const [all, lock] = names();
+  put(core, '/** How long. */\nexport const wait: number =\n  1; // ms');
+  expect(names(), 'a comment').toEqual([all, lock]);
+  put(adapter, 'export const key = 2;');
+  expect(nameOfLock(folder.path), 'an adapter').toBe(lock);
+  expect(nameOfSources(folder.path), 'an adapter').not.toBe(all);
+  for (const [file, text] of [
+    [core, 'export const wait = 2;'],
+    [script, 'return 2'],
+  ] as const) {
+    const [before, lockBefore] = names();
+    put(file, text);
+    expect(nameOfSources(folder.path), file).not.toBe(before);
+    expect(nameOfLock(folder.path), file).not.toBe(lockBefore);
+  }
 });
 
 test('workflows take others by digest, and say which version that is', () => {

@@ -27,7 +27,7 @@ export interface ReserveOrder extends Order {
 
 /** An order that is sold under the lock of its segment. */
 export interface SellOrder extends ReserveOrder {
-  /** How long to wait for the segment's lock; default: no limit. */
+  /** How long to wait for the segment's lock; default: that of the locks, 30 s. */
   readonly wait?: Duration;
   /** Ends the wait. */
   readonly signal?: AbortSignal;

@@ -76,13 +76,14 @@ export async function rebalance(lock: Mutex, cells: Cells, layout: LayoutCache, 
       const look = await cells.look(count);
       since = undefined;
       const size = sizes.at(-1)!;
-      await Promise.all(transits(look).map((transit) => cells.finish(transit)));
+      const moving = transits(look);
+      await Promise.all(moving.map((transit) => cells.finish(transit)));
       // One after the other: many moves out of one cell at once would delay the sellers.
       const wanted = plan(look, size, low, batch);
       for (const { from, to, units } of wanted) if (lease.held) await cells.move(from, to, units);
       const fewer = merge ? segmentsWorthKeeping(look, size, low) : size;
       if (fewer < size) await layout.resize(fewer);
-      else if (wanted.length === 0 && closed && look.get(RESERVE)!.free === 0) return true;
+      else if (wanted.length + moving.length === 0 && closed && look.get(RESERVE)!.free === 0) return true;
       if (wanted.length === 0) await sleep(every, undefined, { signal: stop }).catch(() => {});
     }
     return signal?.aborted ?? false;
@@ -105,5 +106,6 @@ export async function rebalance(lock: Mutex, cells: Cells, layout: LayoutCache, 
 
 /** Whether the work goes on after the error, such as a broken connection. */
 const mayPass = (error: unknown): boolean =>
-  !isStockError(error) &&
-  (!isLockError(error) || isLockError(error, 'LOCK_LOST') || isLockError(error, 'LOCK_UNAVAILABLE'));
+  isStockError(error)
+    ? error.code === 'STOCK_BUSY'
+    : !isLockError(error) || ['LOCK_LOST', 'LOCK_UNAVAILABLE', 'LOCK_TIMEOUT'].includes(error.code);

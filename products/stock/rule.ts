@@ -25,7 +25,8 @@ class CellDraft {
     this.now = now;
     this.#entries = new Map(entries.map((entry) => [entry.id, entry]));
     this.#bought = new Map(bought);
-    for (const entry of this.#entries.values()) {
+    // A removal deletes the cell before its requests, and nothing of these may come back.
+    for (const entry of cell ? this.#entries.values() : []) {
       if (entry.status === 'reserved' && entry.until <= now) this.giveBack(entry, 'expired');
     }
   }

@@ -59,7 +59,10 @@ export class Seller {
     const here = order.routed === undefined ? segment < size : homeOf(order.routed, size) === segment;
     const kept = here ? await this.#take(layout, segment, order, token) : await this.#former(layout, order);
     if (typeof kept !== 'object') return undefined;
-    return kept.segment === segment || kept.remaining === 0 ? kept : undefined;
+    if (kept.remaining === 0) return kept;
+    if (kept.segment !== segment) return undefined;
+    // What was reserved before a resize is taken once more, so that its segment refuses sellers with older tokens.
+    return here ? kept : this.#take({ ...layout, sizes: [size] }, segment, order, token);
   }
 
   #home({ routed }: CheckedOrder, { sizes }: Layout): number {

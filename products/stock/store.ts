@@ -1,5 +1,5 @@
 import { CallTimeouts, LockError, promiseOf, systemClock } from '../../src/core/index.ts';
-import type { Reply, Step } from './cell.ts';
+import type { Cell, Reply, Step } from './cell.ts';
 import { StockError } from './errors.ts';
 
 /** The largest length of an address: an encoded name of 128 bytes. */
@@ -91,16 +91,16 @@ export function withTimeout(store: StockStore, within: number): StockStore {
   };
 }
 
-/** The format of a stored layout. */
+/** The format of a stored layout, and in SQL of a cell. */
 const FORMAT = 1;
 
-/** A layout as engines keep it. */
-export const formatLayout = (layout: Layout): string => JSON.stringify({ v: FORMAT, ...layout });
+/** A layout or a cell as engines keep it. */
+export const formatKept = (kept: Layout | Cell | undefined): string => JSON.stringify({ v: FORMAT, ...kept });
 
 /** @throws StockError `STOCK_INVALID` if a newer version wrote the text */
-export function parseLayout(text: string): Layout {
-  const { v, ...layout } = JSON.parse(text) as Layout & { readonly v: number };
-  if (v === FORMAT) return layout;
+export function parseKept<T = Layout>(text: string): T {
+  const { v, ...kept } = JSON.parse(text);
+  if (v === FORMAT) return kept;
   const message = `a product is kept in format ${v}, which this version of holdfast does not know`;
   throw new StockError('STOCK_INVALID', message);
 }

@@ -60,7 +60,7 @@ export interface Case {
    * The case uses keys with fixed names: run it alone on its engine and prefix. Other cases may run at the same time.
    */
   readonly alone: boolean;
-  /** Rejects when the backend breaks the law, or after 30 s. */
+  /** Rejects when the backend breaks the law, or after 30 s, or 120 times the tolerance of the subject if that is longer. */
   run(): Promise<Outcome>;
 }
 
@@ -72,11 +72,14 @@ export interface Outcome {
 
 /** The time limit of a case: an engine that never answers fails, and does not hang the run. */
 const MAX_CASE_MS = 30_000;
+/** The same limit for a slow engine, in tolerances of the subject. The longer of the two limits counts. */
+const MAX_CASE_TOLERANCES = 120;
 
 export function caseOf(subject: Subject, { name, needs, alone, check }: Law): Case {
   const trial = async (scene: Scene): Promise<void> => {
-    const late = `${subject.name}: "${name}" has not ended after ${MAX_CASE_MS} ms`;
-    await limited(check(scene), MAX_CASE_MS, late, scene.clock).finally(() => scene.close());
+    const limit = Math.max(MAX_CASE_MS, scene.tolerance * MAX_CASE_TOLERANCES);
+    const late = `${subject.name}: "${name}" has not ended after ${limit} ms`;
+    await limited(check(scene), limit, late, scene.clock).finally(() => scene.close());
   };
   return {
     name,

@@ -24,7 +24,7 @@ type Step = (claim: Participant, play: Play, other?: string) => Promise<unknown>
 /** Releases the claim, and stores its name as the value. */
 async function stores(claim: Participant, { claims }: Play, ttl = VALUE_TTL_MS): Promise<boolean> {
   const [text] = [...claims].find(([, each]) => each === claim)!;
-  return (await claim.release(undefined, { text, ttl })).stored === true;
+  return claim.store({ text, ttl });
 }
 
 /** The only step that names a second claim. */

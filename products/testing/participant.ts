@@ -83,8 +83,12 @@ export class Participant {
     assert.equal(freed, false, `${this} must have nothing left to release`);
   }
 
-  release(next?: Claim, value?: NewValue): Promise<Release> {
-    return this.client.release({ key: this.claim.key, id: this.claim.id }, next, value);
+  release(next?: Claim): Promise<Release> {
+    return this.client.release({ key: this.claim.key, id: this.claim.id }, next);
+  }
+
+  store(value: NewValue): Promise<boolean> {
+    return this.client.store!({ key: this.claim.key, id: this.claim.id }, value);
   }
 
   async renew(ttl: number = this.claim.ttl): Promise<Renewal> {
@@ -147,7 +151,10 @@ export class Watching implements AsyncDisposable {
       watching.#next.resolve();
     };
     const age = sent === undefined ? undefined : clock.now() - sent;
-    watching.#watch = await participant.client.watch!(participant.claim, wake, age);
+    const watch = participant.client.watch!(participant.claim, wake, age);
+    watching.#watch = await watch;
+    // As the core does: an engine that first has to open a channel may have sent the grant of that attempt before.
+    if (sent !== undefined && 'then' in watch) wake();
     return watching;
   }
 

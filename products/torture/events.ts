@@ -50,6 +50,8 @@ export type RefereeEvent =
   | { readonly what: 'killed' | 'stopped' | 'continued'; readonly by: number }
   /** The process ended by itself. */
   | { readonly what: 'crashed'; readonly by: number; readonly how: string }
+  /** The process did not end when it was asked to, although the engine answered. */
+  | { readonly what: 'hung'; readonly by: number }
   /**
    * A fault is active from now until the event `over`. `by`: the process that was hit, or whose connections were hit; undefined if no
    * planned fault caused it.

@@ -61,6 +61,7 @@ export class History {
   readonly operations = new Map<string, Operation>();
   readonly disturbances = new Map<number, FaultPeriod>();
   readonly crashes: { readonly at: number; readonly by: number; readonly how: string }[] = [];
+  readonly hung: { readonly at: number; readonly by: number }[] = [];
   readonly remains: { readonly key: string; readonly label: string }[] = [];
   /** How late timers and answers were. */
   late: { readonly at: number; readonly ms: number }[] = [];
@@ -82,19 +83,19 @@ export class History {
         this.#open.set(by, (this.#open.get(by) ?? new Set()).add(operation));
         return;
       }
-      case 'disturbed': {
-        const { id, kind, by, at } = event;
-        this.disturbances.set(id, { kind, by, at, until: Number.POSITIVE_INFINITY, effective: false });
+      case 'disturbed':
+        this.disturbances.set(event.id, { by: undefined, ...event, until: Number.POSITIVE_INFINITY, effective: false });
         return;
-      }
       case 'over': {
         const period = this.disturbances.get(event.id);
         if (period) Object.assign(period, { until: event.at, effective: event.effective });
         return;
       }
       case 'crashed':
+      case 'hung':
       case 'killed':
         if (event.what === 'crashed') this.crashes.push(event);
+        else if (event.what === 'hung') this.hung.push(event);
         this.#endAll(event.by, event.at);
         return;
       case 'stopped':

@@ -20,11 +20,15 @@ export function judge(history: History, conditions: Conditions): Judgement {
   const crashes = history.crashes.map(({ at, by, how }): Violation => {
     return { broken: 'crash', at, ops: [], message: `process ${by} ended, although nobody ended it: ${how}` };
   });
+  const hung = history.hung.map(({ at, by }): Violation => {
+    const message = `process ${by} did not end when it was asked to: a wait, a release or its close has no end`;
+    return { broken: 'hang', at, ops: [], message };
+  });
   const remains = history.remains.map(({ key, label }): Violation => {
     const message = `${label} still holds ${key}, but its process has ended and its lease has expired`;
     return { broken: 'residue', key, at: history.now, ops: [], message };
   });
-  return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.quiet };
+  return { violations: [...violations, ...waits.violations, ...crashes, ...hung, ...remains], handOvers: waits.quiet };
 }
 
 /** A thread must renew while the event loop is blocked. A loss under another fault proves nothing. */

@@ -52,6 +52,8 @@ const LOOK_INTERVAL_MS = 1_000;
 /** The referee judges for at most this part of its time, because it must not delay the connections that it proxies. */
 const MAX_JUDGING_PART = 0.1;
 const PATIENCE_MS = 20_000;
+/** How long a process may take for its last releases and its close, which have limits of their own; if the server is gone, it only has to go. */
+const [MAX_END_MS, MAX_LOST_END_MS] = [40_000, 10_000];
 const PERMITS = 2;
 
 /**
@@ -107,6 +109,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
 
   let began = 0;
   let ended: EndReason = 'interrupted';
+  let hung: number[] = [];
   const running: Promise<unknown>[] = [];
   try {
     await crew.start();
@@ -122,10 +125,13 @@ export async function torture(plan: Torture): Promise<Verdict> {
   } finally {
     over.abort();
     await Promise.all(running);
-    await crew.end();
+    const mustEnd = began > 0 && ended !== 'server gone';
+    hung = await crew.end(mustEnd ? MAX_END_MS : MAX_LOST_END_MS);
+    if (!mustEnd) hung = [];
   }
   const ran = record.now() - began;
   const left = ended === 'server gone' ? [] : await clearKeys(locks, run, ttl).catch(() => undefined);
+  if (left) for (const by of hung) record.add({ what: 'hung', by });
   for (const { key, label } of left ?? []) record.add({ what: 'remains', key, label });
   record.close();
 

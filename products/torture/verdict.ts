@@ -19,7 +19,9 @@ export type BrokenPromise =
   /** A hold outlived its lease and its process. */
   | 'residue'
   /** A process ended by itself. */
-  | 'crash';
+  | 'crash'
+  /** A process did not end: a wait, a release or a close had no end. */
+  | 'hang';
 
 export interface Violation {
   readonly broken: BrokenPromise;

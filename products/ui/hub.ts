@@ -24,15 +24,12 @@ export class Hub {
   #sent = 0;
   #due = Number.POSITIVE_INFINITY;
   #between = MIN_INTERVAL_MS;
+  #ended = false;
 
   /** @param counted called when the number of pages changes */
   constructor(show: (query: Query) => Snapshot, counted: (pages: number) => void) {
     this.#show = show;
     this.#onCount = counted;
-  }
-
-  get full(): boolean {
-    return this.#pages.size >= MAX_PAGES;
   }
 
   focus(): ReadonlySet<string> {
@@ -41,8 +38,14 @@ export class Hub {
     return keys;
   }
 
-  /** Adds a page until its connection ends. */
+  /** Adds a page until its connection ends. After `end` a page is refused: its connection would keep the server from closing. */
   add(params: URLSearchParams, to: ServerResponse): void {
+    if (to.destroyed) return; // the user has left while a login took its time: no event would tell of the end
+    const isFull = this.#pages.size >= MAX_PAGES;
+    if (this.#ended || isFull) {
+      to.writeHead(503).end(isFull ? 'Too many pages are open.' : 'The page is closed.');
+      return;
+    }
     const page: Page = { query: queryOf(params), to };
     to.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     to.write('retry: 1000\n\n');
@@ -61,6 +64,7 @@ export class Hub {
   }
 
   end(): void {
+    this.#ended = true;
     clearTimeout(this.#timer);
     for (const { to } of this.#pages) to.removeAllListeners('close').destroy();
     this.#pages.clear();

@@ -97,7 +97,8 @@ export class LivePage {
     const around: Surroundings = {
       ...{ access, board: this.#board, prefix, pace, now },
       onChange: () => this.#hub.onChange(),
-      focus: () => new Set([...this.#hub.focus(), ...this.#board.deadlocks.keys]),
+      focus: () =>
+        new Set([...this.#hub.focus(), ...this.#board.deadlocks.keys].filter((key) => key.startsWith(prefix))),
     };
     this.#listing = new ListingLoop(around);
     const closeUp = new CloseUp(around);
@@ -124,11 +125,7 @@ export class LivePage {
   ): Promise<void> {
     const { method } = request;
     if (method === 'POST') return this.#act(path, request, response);
-    if (path === 'events') {
-      if (this.#hub.full) response.writeHead(503).end('Too many pages are open.');
-      else this.#hub.add(query, response);
-      return;
-    }
+    if (path === 'events') return this.#hub.add(query, response);
     if (path === 'history') return this.#tellHistory(response);
     if (path === 'memos') return respond(response, 200, await this.#memos(query.get('in') ?? ''));
     const asset = (await this.assets()).get(path === '' ? 'page.html' : path);
@@ -165,12 +162,14 @@ export class LivePage {
       this.#hurry();
       return respond(response, 200, {});
     }
-    const { access, released, readOnly } = this.#options;
+    const { access, prefix, released, readOnly } = this.#options;
     if (path !== 'release' && path !== 'forget')
       return respond(response, 404, { error: 'there is nothing of this name' });
     if (!released) return respond(response, 403, { error: readOnly });
     const order = path === 'release' ? orderOf(body) : keyOf(body);
     if ('wrong' in order) return respond(response, 400, { error: order.wrong });
+    if (!order.key.startsWith(prefix))
+      return respond(response, 403, { error: `this page has only keys that begin with ${prefix}` });
     const locks = await access.locks();
     const act =
       order.token === undefined ? this.#forget(locks, order.key, request) : this.#release(locks, order, request);

@@ -74,10 +74,15 @@ class Memory implements Backend {
     return Promise.resolve(claims.map((claim) => this.#step(claim.key, (queue) => queue.renew(claim))));
   }
 
-  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    const released = this.#step(handle.key, (queue) => queue.release(handle, value));
-    if (released.stored) this.#wakeAnswered(handle.key);
-    return next ? { ...released, next: await this.attempt(next) } : released;
+  async release(handle: Handle, next?: Claim): Promise<Release> {
+    const freed = this.#step(handle.key, (queue) => queue.release(handle));
+    return next ? { freed, next: await this.attempt(next) } : { freed };
+  }
+
+  store(handle: Handle, value: NewValue): Promise<boolean> {
+    const stored = this.#step(handle.key, (queue) => queue.store(handle, value));
+    if (stored) this.#wakeAnswered(handle.key);
+    return Promise.resolve(stored);
   }
 
   watch(claim: Claim, wake: Wake): AsyncDisposable {

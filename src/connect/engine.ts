@@ -20,7 +20,7 @@ export interface EngineUrl {
 export interface OpenEngine {
   readonly backend: Backend;
   /** Settles when the server has answered, or has not answered in time. */
-  readonly reached: Promise<void>;
+  readonly reached: Promise<unknown>;
 }
 
 /** Makes a backend that also ends the connection that was opened for it. */
@@ -49,12 +49,9 @@ export function openEngine(
   connected: Promise<unknown> = Promise.resolve(),
 ): OpenEngine {
   const probe = () => withConnectLimit(backend.release({ key: 'connect', id: systemClock.id() }));
-  const reached = connected.then(probe).then(
-    () => {},
-    (error) => {
-      throw unreachable(address, error);
-    },
-  );
+  const reached = connected.then(probe).catch((error) => {
+    throw unreachable(address, error);
+  });
   reached.catch(() => {}); // ignored: of several engines a majority is enough
   return { backend: end ? owning(backend, end) : backend, reached };
 }
@@ -88,15 +85,11 @@ function majorityReached(nodes: readonly OpenEngine[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let reached = 0;
     const failures: Error[] = [];
-    for (const node of nodes) {
-      node.reached.then(
-        () => ++reached === needed && resolve(),
-        (error: Error) => {
-          failures.push(error);
-          if (nodes.length - failures.length === needed - 1) reject(tooFew(nodes.length, needed, failures));
-        },
-      );
-    }
+    const succeed = (): void => void (++reached === needed && resolve());
+    const fail = (error: Error): void => {
+      if (failures.push(error) === nodes.length - needed + 1) reject(tooFew(nodes.length, needed, failures));
+    };
+    for (const node of nodes) node.reached.then(succeed, fail);
   });
 }
 

@@ -8,6 +8,7 @@ import {
   isLockError,
   LockError,
   namesOf,
+  onAbort,
   sleep,
   systemClock,
   type Wait,
@@ -53,16 +54,10 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const other = a[i - 1] === b[j - 1] ? 0 : 1;
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row.push(
-        Math.min(
-          rows[i - 1]![j]! + 1,
-          row[j - 1]! + 1,
-          rows[i - 1]![j - 1]! + other,
-          swapped ? rows[i - 2]![j - 2]! + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
+      const changed = rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwapped ? rows[i - 2]![j - 2]! + 1 : changed;
+      row.push(Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, changed, swapped));
     }
     rows.push(row);
   }
@@ -167,12 +162,11 @@ export async function patiently<T>(
 
 const unlessAborted = <T>(opening: Promise<T>, signal: AbortSignal, close: (opened: T) => unknown): Promise<T> =>
   new Promise((resolve, reject) => {
-    const abort = (): void => {
+    const unlisten = onAbort(signal, () => {
       reject(abortError(signal));
       opening.then(close).catch(() => {});
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    opening.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    });
+    opening.then(resolve, reject).finally(unlisten);
   });
 
 const abortError = (signal: AbortSignal): LockError =>

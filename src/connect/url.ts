@@ -50,10 +50,7 @@ const fileOf = (href: string): string => href.replace(/^file:(\/\/(localhost(?=\
 /** The URL of a file by its path, which may have any characters. */
 export const urlOfFile = (path: string): string => `file:${path.replace(/[%?]/g, (char) => encodeURIComponent(char))}`;
 
-/**
- * A URL as it may be shown. All text up to the last `@` is hidden, since a password may have an `@` by mistake. The properties of MongoDB's
- * authentication are hidden, since they may have a session token.
- */
+/** A URL to show. All text up to the last `@` is hidden, since a password may have an `@`. So are MongoDB's properties that may have a token. */
 export const redacted = (href: string): string =>
   href.replace(/\/\/.*@/s, '//***@').replace(/([?&][^=&]*(?:pass|token|secret|properties)[^=&]*=)[^&]*/gi, '$1***');
 
@@ -109,20 +106,15 @@ export function single({ hosts, scheme }: Address, port: number): { host: string
   return { host: hosts[0]?.host ?? '127.0.0.1', port: hosts[0]?.port ?? port };
 }
 
-/**
- * A driver's error with only name, code, message, stack and causes, without secrets. Some drivers add the command (`AUTH user password`) or the whole
- * URL, and a logger would print them.
- */
+/** A driver's error with only its name, code, message, stack and causes. Some drivers add the command (`AUTH user password`) or the URL. */
 function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const safe = (text: string): string =>
     secrets.reduce((shown, secret) => (secret === '' ? shown : shown.replaceAll(secret, '***')), text);
   if (!(error instanceof Error)) return new Error(safe(String(error)));
   const cause = error.cause === undefined ? undefined : withoutSecrets(error.cause, secrets);
-  const { code } = error as { code?: unknown };
-  const message = safe(
-    error.message || (error instanceof AggregateError ? reasonOf(error) : String(code ?? error.name)),
-  );
-  const { stack } = error;
+  const { code, stack } = error as Error & { code?: unknown };
+  const text = error.message || (error instanceof AggregateError ? reasonOf(error) : String(code ?? error.name));
+  const message = safe(text);
   const safeError = isLockError(error)
     ? new LockError(error.code, message, { key: error.key, backend: error.backend, cause })
     : Object.assign(new Error(message, cause && { cause }), { name: error.name }, code === undefined ? {} : { code });

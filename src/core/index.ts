@@ -26,14 +26,7 @@ export type {
   Run,
   Wake,
 } from './contract/backend.ts';
-export {
-  type Cancel,
-  type Clock,
-  Context,
-  type EngineClock,
-  inNoContext,
-  systemClock,
-} from './contract/clock.ts';
+export { type Cancel, type Clock, Context, type EngineClock, inNoContext, systemClock } from './contract/clock.ts';
 export {
   type Duration,
   duration,
@@ -97,7 +90,7 @@ export {
   whole,
 } from './contract/options.ts';
 export type { Enclosing, Origin } from './contract/origin.ts';
-export { callListener, KeyedSerializer, listOf, onceFor, sleep, withLimit } from './contract/promises.ts';
+export { callListener, KeyedSerializer, listOf, onAbort, onceFor, sleep, withLimit } from './contract/promises.ts';
 export { RecentKeys } from './contract/recent-keys.ts';
 export {
   type RegisterEntry,
@@ -131,7 +124,7 @@ export {
 } from './contract/values.ts';
 export { printable, visible } from './contract/visible.ts';
 export { CallTimeouts } from './engine/call-timeouts.ts';
-export { Activity, CALL_TIMEOUT_MS, Engine, promiseOf } from './engine/engine.ts';
+export { Activity, CALL_TIMEOUT_MS, Engine, promiseOf, renewalOf } from './engine/engine.ts';
 export { dispose, Sleeper } from './engine/listener.ts';
 export { StepLimit } from './engine/listing.ts';
 export { AdaptiveHistory } from './queue/adaptive-history.ts';

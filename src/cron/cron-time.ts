@@ -10,10 +10,7 @@ export interface CronTimeLike {
   getNextDateFrom(start: Date, zone?: string): { toMillis(): number };
 }
 
-/**
- * How far `lastTime` looks back, ms: first 2 s, then eight times as far in each step, up to eight years. A short span
- * has few times to search.
- */
+/** How far `lastTime` looks back, ms: first 2 s, then eight times as far in each step, up to eight years. A short span has few times to search. */
 const REACHES_MS = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 
 /**

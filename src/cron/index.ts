@@ -37,9 +37,8 @@ export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
 ): (job: J, context: C) => Promise<void> {
   checkNames(options, OPTIONS, 'the options of cronerTask()'); // wrong options throw now, not at the first tick
   return (job, context) => {
-    const now = Date.now();
     const work = (run: TickRun): unknown => fn(run, job, context);
-    return runTick(locks, name, () => tickOf(job, now), work, options);
+    return runTick(locks, name, () => tickOf(job, Date.now()), work, options);
   };
 }
 
@@ -72,12 +71,6 @@ export interface NodeCronContext {
   readonly date: Date;
 }
 
-interface CronRun {
-  readonly complete: () => void;
-  /** Settles when `locks.once` has settled. */
-  readonly over: Promise<unknown>;
-}
-
 /** A key of `node-cron`: the name of the task, and when the run was due. */
 const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
 
@@ -93,7 +86,8 @@ const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
 export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): NodeCronCoordinator {
   if (typeof locks?.once !== 'function') throw invalid(`nodeCronCoordinator() needs Locks, not ${shown(locks)}`);
   checkNames(options, ONCE_OPTIONS, 'the options of nodeCronCoordinator()');
-  const begun = new Map<string, CronRun>();
+  /** For each run that began here, a function that completes it, and resolves when `locks.once` has settled. */
+  const begun = new Map<string, () => Promise<unknown>>();
   return {
     async shouldRun(key, ttlMs) {
       const [, name, due] = KEY.exec(key) ?? [];
@@ -101,24 +95,24 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
       const answer = Promise.withResolvers<boolean>();
       const complete = Promise.withResolvers<void>();
       const run = async ({ signal }: TickRun): Promise<void> => {
-        begun.set(key, { complete: complete.resolve, over });
+        begun.set(key, () => {
+          complete.resolve();
+          return over;
+        });
         answer.resolve(true);
         // If the task has its own process, and that process dies, `onComplete` is never called.
         const cancel = systemClock.after(ttlMs, complete.resolve, true);
         signal.addEventListener('abort', () => complete.resolve(), { once: true });
         await complete.promise;
+        begun.delete(key); // only here: a second question for this key ends before the run does
         cancel();
       };
-      const over: Promise<unknown> = locks
-        .once(name, due!, run, options)
-        .then(() => answer.resolve(false), answer.reject);
-      void over.then(() => begun.delete(key));
+      const tick = locks.once(name, due!, run, options);
+      const over: Promise<unknown> = tick.then(() => answer.resolve(false), answer.reject);
       return answer.promise;
     },
     async onComplete(key) {
-      const run = begun.get(key);
-      run?.complete();
-      await run?.over;
+      await begun.get(key)?.();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AnyLease, backOff, invalid, isLockError, type Lease, LockError } from '../core/index.ts';
-import type { Lock, LockOptions, Locks, PermitOptions } from '../index.ts';
+import type { Lock, Locks, PermitOptions } from '../index.ts';
 import { locksOf } from './locks.ts';
 import {
   type BusyArgs,
@@ -21,8 +21,11 @@ type AnyLock = Lock<AnyLease, PermitOptions>;
 
 /** Wraps a method, so that it runs only with the lock held. */
 function locking<M extends AnyMethod>(method: M, given: Plan, name: string): M {
-  const plan = { ...given, lock: withGroup(given, name) };
-  const keyOf = keyFor(plan.key, method, name);
+  const { key, lock: options } = given;
+  // Calls of one method do the same work under many keys. So their adaptive leases learn as one group, named after the template or the method.
+  const adaptive = options.adaptive && { group: typeof key === 'string' ? key : name, ...options.adaptive };
+  const plan = { ...given, lock: { ...options, adaptive } };
+  const keyOf = keyFor(key, method, name);
   async function run(this: unknown, ...args: unknown[]): Promise<unknown> {
     const lock = lockOf(plan, locksOf(this, plan.locks, name), keyOf(args));
     for (let attempts = 0; ; attempts++) {
@@ -37,9 +40,11 @@ function locking<M extends AnyMethod>(method: M, given: Plan, name: string): M {
         // An error of the method goes to the caller, even if it is a LockError.
         if (began) throw error;
         const busy = isLockError(error, 'LOCK_TIMEOUT');
-        if (attempts < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE')))
-          await pauseBefore(attempts, plan);
-        else if (!busy || plan.onBusy === 'throw') throw error;
+        if (attempts < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE'))) {
+          const { signal } = plan.lock;
+          // An aborted signal ends the pause early. Then the next attempt throws `LOCK_ABORTED`.
+          await pause(backOff(plan.spin, attempts, Math.random()), undefined, { signal }).catch(() => {});
+        } else if (!busy || plan.onBusy === 'throw') throw error;
         else return plan.onBusy === 'skip' ? undefined : await plan.onBusy(error, ...args);
       }
     }
@@ -60,20 +65,9 @@ export function keyFor(key: Plan['key'], method: AnyMethod, name: string): KeyOf
   return (args) => key(...args);
 }
 
-/** Calls of one method do the same work under many keys. So their adaptive leases learn as one group, named after the template or the method. */
-function withGroup({ key, lock }: Plan, name: string): LockOptions {
-  const group = typeof key === 'string' ? key : name;
-  return lock.adaptive ? { ...lock, adaptive: { group, ...lock.adaptive } } : lock;
-}
-
 function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): AnyLock {
   if (kind === 'semaphore') return locks.semaphore(key, { permits, ...lock });
   return kind === 'mutex' ? locks.mutex(key, lock) : locks.rwLock(key, lock)[kind];
-}
-
-/** An aborted signal ends the pause early. Then the next attempt throws `LOCK_ABORTED`. */
-async function pauseBefore(attempts: number, { spin, lock: { signal } }: Plan): Promise<void> {
-  await pause(backOff(spin, attempts, Math.random()), undefined, { signal }).catch(() => {});
 }
 
 const leases = new AsyncLocalStorage<AnyLease>();
@@ -135,10 +129,7 @@ export function Locked<A extends unknown[] = [], B extends OnBusy = 'throw'>(
 export function Locked<A extends unknown[] = [], B extends OnBusy = 'throw'>(
   options?: LockedOptions<B> & KeyOption<A>,
 ): LockedDecorator<A, B>;
-export function Locked(
-  first?: Key | (LockedOptions & KeyOption),
-  more: LockedOptions = {},
-): LockedDecorator<[], 'throw'> {
+export function Locked(first?: Key | (LockedOptions & KeyOption), more = {}): LockedDecorator<[], 'throw'> {
   const plan = planOf(typeof first === 'object' ? first : more && { ...more, key: first });
   return ((...decorated: unknown[]) => {
     const { name, method, put } = placeOf(decorated, '@Locked');

@@ -40,13 +40,17 @@ export function bindTo(application: Application, self: object): void {
   applications.set(self, [...others, application]);
 }
 
-/** @internal @throws LockError `LOCK_INVALID` if several applications share the object: each has its own locks */
-export function checkOneApplication(self: unknown, name: string): void {
-  const { length } = applicationsOf(self);
-  if (length > 1)
+/**
+ * @internal Gives the application of an object; undefined if it has none. @param name for the message
+ * @throws LockError `LOCK_INVALID` if several applications share the object: each has its own locks
+ */
+export function oneApplicationOf(self: unknown, name: string): Application | undefined {
+  const all = applicationsOf(self);
+  if (all.length > 1)
     throw invalid(
-      `${name} belongs to an object that ${length} applications share, and each has Locks of its own; give each an object of its own, or the option locks`,
+      `${name} belongs to an object that ${all.length} applications share, and each has Locks of its own; give each an object of its own, or the option locks`,
     );
+  return all[0];
 }
 
 /**
@@ -71,7 +75,7 @@ export function useLocks(locks: Locks): Disposable {
  */
 export function locksOf(self: unknown, given: Locks | undefined, name: string): Locks {
   const own = given ?? (self as { [lockedBy]?: Locks } | undefined)?.[lockedBy];
-  const locks = own === undefined ? (bound(self, name) ?? shared) : own;
+  const locks = own === undefined ? (oneApplicationOf(self, name)?.locks ?? shared) : own;
   if (typeof locks?.mutex === 'function') return locks;
   throw new LockError(
     'LOCK_INVALID',
@@ -79,9 +83,4 @@ export function locksOf(self: unknown, given: Locks | undefined, name: string): 
       ? `${name} has no Locks: call useLocks(createLocks(…)) at the start, or give its class a getter [lockedBy]. In Nest, make the object a provider and let the application start (in a test, await app.init()), or call useLocks(app.get(Locks))`
       : `${name} was given ${shown(locks)}, not Locks; make them with createLocks(backend)`,
   );
-}
-
-function bound(self: unknown, name: string): Locks | undefined {
-  checkOneApplication(self, name);
-  return applicationsOf(self)[0]?.locks;
 }

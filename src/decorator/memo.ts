@@ -15,10 +15,7 @@ export interface MemoizedOptions<A extends unknown[] = never[], T = never> exten
    * argument. `memoized` and a minified class need a key.
    */
   readonly key?: Key<A>;
-  /**
-   * Makes the data that identifies the request, from the arguments. A call with other data under the same key gets `LOCK_MISMATCH`.
-   * Default: all arguments.
-   */
+  /** Makes the data that identifies the request from the arguments; default: all. A call with other data under the same key gets `LOCK_MISMATCH`. */
   readonly match?: (...args: A) => unknown;
   /** Default: the locks of `lockedBy`, else of the Nest application, else of `useLocks`. */
   readonly locks?: Locks;

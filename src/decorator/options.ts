@@ -9,7 +9,6 @@ import {
   oneOf,
   shown,
   spin,
-  type Terms,
   whole,
 } from '../core/index.ts';
 import type { Locks } from '../index.ts';
@@ -17,10 +16,7 @@ import type { Locks } from '../index.ts';
 /** A template over the arguments, or a function of them. */
 export type Key<A extends unknown[] = never[]> = string | ((...args: A) => string);
 
-/**
- * What happens if the lock is not free in time. A function gets the error and the arguments, and must declare the types of its
- * parameters.
- */
+/** What happens if the lock is not free in time. A function gets the error and the arguments, and must declare the types of its parameters. */
 export type OnBusy = 'throw' | 'skip' | ((error: LockError, ...args: never[]) => unknown);
 
 /** The result of a call if the lock is not free. */
@@ -37,10 +33,7 @@ export interface LockedOptions<B extends OnBusy = OnBusy> extends LockOptions {
   readonly permits?: number;
   /** How many permits one call takes. Default 1. */
   readonly units?: number;
-  /**
-   * How often to try again, 0 to 1,000, if the lock was not free within `wait` or the engine did not answer. `spin` sets the
-   * pauses. Default 0.
-   */
+  /** How often to try again, 0 to 1,000, if the lock was not free within `wait` or the engine did not answer. `spin` sets the pauses. Default 0. */
   readonly retries?: number;
   /**
    * If the lock was not free: `throw` the `LOCK_TIMEOUT` error (default), `skip` (the call gives undefined), or a function that
@@ -58,31 +51,16 @@ export interface KeyOption<A extends unknown[] = never[]> {
 }
 
 /** The checked options. `lock` has the options of the lock itself. */
-export interface Plan {
-  readonly key: string | ((...args: unknown[]) => string) | undefined;
-  readonly kind: 'mutex' | 'read' | 'write' | 'semaphore';
-  readonly permits: number;
-  readonly units: number;
-  readonly retries: number;
-  readonly spin: Terms['spin'];
-  readonly onBusy: 'throw' | 'skip' | ((error: LockError, ...args: unknown[]) => unknown);
-  readonly locks: Locks | undefined;
-  readonly lock: LockOptions;
-}
+export type Plan = ReturnType<typeof planOf>;
 
-const OWN = namesOf<Omit<LockedOptions & KeyOption, keyof LockOptions>>({
-  key: true,
-  kind: true,
-  permits: true,
-  units: true,
-  retries: true,
-  onBusy: true,
-  locks: true,
-});
-const NAMES = allOf(OWN, LOCK_OPTIONS);
+type Own = Omit<LockedOptions & KeyOption, keyof LockOptions>;
+const NAMES = allOf(
+  namesOf<Own>({ key: true, kind: true, permits: true, units: true, retries: true, onBusy: true, locks: true }),
+  LOCK_OPTIONS,
+);
 
 /** @throws LockError `LOCK_INVALID` for errors that can be found without an engine. Each call of the method checks the engine's bounds. */
-export function planOf(options: LockedOptions & KeyOption): Plan {
+export function planOf(options: LockedOptions & KeyOption) {
   checkNames(options, NAMES, 'the options of @Locked and locked()');
   const { key, kind, permits, units, retries = 0, onBusy = 'throw', locks, ...lock } = options;
   checkKeyOption(key);
@@ -92,13 +70,13 @@ export function planOf(options: LockedOptions & KeyOption): Plan {
   whole(retries, 'retries', 0, 1_000);
   const impatient = retries > 0 || busy !== 'throw';
   return {
-    key: key as Plan['key'],
-    kind: permits === undefined ? oneOf(kind ?? 'mutex', ['mutex', 'read', 'write'], 'kind') : 'semaphore',
+    key: key as Key<unknown[]> | undefined,
+    kind: permits === undefined ? oneOf(kind ?? 'mutex', ['mutex', 'read', 'write'], 'kind') : ('semaphore' as const),
     permits: permits ?? 1,
     units: units ?? 1,
     retries,
     spin: spin(lock.spin),
-    onBusy: busy as Plan['onBusy'],
+    onBusy: busy as 'throw' | 'skip' | ((error: LockError, ...args: unknown[]) => unknown),
     locks,
     lock: impatient ? { ...lock, wait: lock.wait ?? 0 } : lock,
   };

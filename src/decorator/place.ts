@@ -41,12 +41,6 @@ export const isMethod = (value: unknown): value is Method =>
 
 /** Copies what `reflect-metadata` keeps with a function: the data of a framework's decorators, such as a route. */
 function copyMetadata(from: Method, to: Method): void {
-  const { getOwnMetadataKeys, getOwnMetadata, defineMetadata } = Reflect as Partial<ReflectMetadata>;
+  const { getOwnMetadataKeys, getOwnMetadata, defineMetadata } = Reflect as Partial<typeof Reflect>;
   for (const key of getOwnMetadataKeys?.(from) ?? []) defineMetadata?.(key, getOwnMetadata?.(key, from), to);
-}
-
-interface ReflectMetadata {
-  getOwnMetadataKeys(target: object): unknown[];
-  getOwnMetadata(key: unknown, target: object): unknown;
-  defineMetadata(key: unknown, value: unknown, target: object): void;
 }

@@ -1,5 +1,7 @@
 import { counted, invalid, shown } from '../core/index.ts';
 
+type Method = (...args: never[]) => unknown;
+
 /** What we know of a function's parameters from its source text. */
 interface Parameters {
   /** The names in order; undefined for a parameter without a name, such as a pattern. Empty if the source is not reliable. */
@@ -9,6 +11,8 @@ interface Parameters {
 }
 
 const UNKNOWN: Parameters = { names: [], open: true };
+/** Like `UNKNOWN`, for code that a minifier has written. It is compared by identity. */
+const MINIFIED: Parameters = { ...UNKNOWN };
 /** Comments and strings, in which brackets and commas mean nothing. */
 const NOISE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g;
 const ONE_BARE = /^\s*(?:async\s+)?([\p{ID_Start}$_][\p{ID_Continue}$]*)\s=>/u;
@@ -16,25 +20,20 @@ const ONE_BARE = /^\s*(?:async\s+)?([\p{ID_Start}$_][\p{ID_Continue}$]*)\s=>/u;
 const ARGUMENTS = /\barguments\b/;
 /** One parameter: a name or a pattern, perhaps with a default. */
 const PIECE = /^\s*(\.\.\.)?\s*(?:([\p{ID_Start}$_][\p{ID_Continue}$]*)|\{[\s\S]*\}|\[[\s\S]*\])\s*(?:=[\s\S]*)?$/u;
-/**
- * In a parameter list, outside comments, a slash is a division or begins a regular expression. Only a parser can know which, so the text
- * after the slash may be misread.
- */
+/** In a parameter list, a slash outside comments divides or begins a regular expression. Only a parser knows, so what follows may be misread. */
 const OBSCURE = '/';
 
-/**
- * Reads the parameter list. It gives `UNKNOWN` in doubtful cases: a list that needs a parser, two parameters with one name, and code
- * from a minifier, which renames parameters.
- */
-function parametersOf(fn: (...args: never[]) => unknown): Parameters {
+/** Reads the parameter list. Gives `UNKNOWN` for a list that needs a parser, and two parameters of one name; `MINIFIED` for code of a minifier. */
+function parametersOf(fn: Method): Parameters {
   const source = Function.prototype.toString.call(fn);
   if (source.includes('[native code]')) return UNKNOWN;
   const text = source.replace(NOISE, plain);
   const bare = ONE_BARE.exec(text);
   if (bare) return { names: [bare[1]], open: false };
   const list = listOf(text);
-  const pieces = list?.map((piece) => PIECE.exec(piece));
-  if (!pieces || pieces.includes(null) || list!.join().includes(OBSCURE)) return UNKNOWN;
+  if (!list) return MINIFIED;
+  const pieces = list.map((piece) => PIECE.exec(piece));
+  if (pieces.includes(null) || list.join().includes(OBSCURE)) return UNKNOWN;
   const names = pieces.map((piece) => (piece![1] ? undefined : piece![2]));
   const known = names.filter((name) => name !== undefined);
   if (new Set(known).size < known.length) return UNKNOWN;
@@ -42,11 +41,7 @@ function parametersOf(fn: (...args: never[]) => unknown): Parameters {
 }
 
 /** Whether a minifier has written the source. A minifier gives many classes and functions the same name. */
-export function isMinified(fn: (...args: never[]) => unknown): boolean {
-  const source = Function.prototype.toString.call(fn);
-  const text = source.replace(NOISE, plain);
-  return !source.includes('[native code]') && !ONE_BARE.test(text) && listOf(text) === undefined;
-}
+export const isMinified = (fn: Method): boolean => parametersOf(fn) === MINIFIED;
 
 /** Replaces a comment by a space, a string by an empty string, and a template string with code by `OBSCURE`, since the list is doubtful then. */
 function plain(noise: string): string {
@@ -69,9 +64,8 @@ function listOf(text: string): string[] | undefined {
       inside = true;
       continue;
     }
-    if (')]}'.includes(char) && --depth === 0 && inside) {
+    if (')]}'.includes(char) && --depth === 0 && inside)
       return /\s/.test(text[at + 1] ?? '') ? pieces.filter((piece) => piece.trim() !== '') : undefined;
-    }
     if (!inside) continue;
     if (char === ',' && depth === 1) pieces.push('');
     else pieces[pieces.length - 1] += char;
@@ -80,8 +74,6 @@ function listOf(text: string): string[] | undefined {
 }
 
 export type KeyOf = (args: readonly unknown[]) => string;
-
-type Method = (...args: never[]) => unknown;
 
 const HOLE = /\{([^{}]*)\}/g;
 const PATH = /^(\d+|[\p{ID_Start}$_][\p{ID_Continue}$]*)((?:\.[\p{ID_Continue}$]+)*)$/u;

@@ -1,5 +1,4 @@
 import { type EtcdOptions, open } from '../backends/etcd/options.ts';
-import type { Client } from '../backends/etcd/wire/client.ts';
 import { get, ifUnchanged, type Op, put } from '../backends/etcd/wire/messages.ts';
 import { checkKey, invalid, isLockError, LockError, shown } from '../core/index.ts';
 import { checkToken, type Fence, fencedError } from './fence.ts';
@@ -47,64 +46,43 @@ const MAX_PUTS = 127;
 export function etcdFence(options: EtcdOptions, resource: string): EtcdFence {
   const name = encodeURIComponent(checkKey(resource));
   const { client, prefix } = open(options);
-  return new Guard(client, Buffer.from(`${prefix}/fence:${name}`), resource);
-}
-
-class Guard implements EtcdFence {
-  readonly #client: Client;
-  readonly #mark: Buffer;
-  readonly #resource: string;
+  const mark = Buffer.from(`${prefix}/fence:${name}`);
   /** The mark as last read or written. etcd compares its revision, so the next write of the same holder needs only one call. */
-  #last = { newest: 0n, modRevision: 0n };
-
-  constructor(client: Client, mark: Buffer, resource: string) {
-    this.#client = client;
-    this.#mark = mark;
-    this.#resource = resource;
-  }
-
-  claim(token: bigint): Promise<void> {
-    return this.write(token, []);
-  }
-
-  async write(token: bigint, puts: readonly EtcdPut[]): Promise<void> {
-    checkToken(token);
-    const ops = checkPuts(puts, this.#mark);
-    try {
-      await this.#raise(token, ops);
-    } catch (error) {
-      if (isLockError(error)) throw error;
-      const message = `etcd gave no usable answer to token ${token} for ${this.#resource}: what was to be put may be there, or not. Claim again, and look`;
-      throw new LockError('LOCK_UNAVAILABLE', message, { backend: 'etcd', cause: error });
-    }
-  }
+  let last = { newest: 0n, modRevision: 0n };
 
   /** An attempt fails only if the mark has grown meanwhile. So the loop ends, at the latest when the mark is above the token. */
-  async #raise(token: bigint, puts: readonly Op[]): Promise<void> {
-    for (let last = this.#last; ; last = this.#last) {
-      if (token < last.newest) throw fencedError(this.#resource, token, last.newest);
-      const raises = token > last.newest || last.modRevision === 0n;
-      const answer = await this.#client.txn({
-        compare: [ifUnchanged(this.#mark, last.modRevision)],
-        success: raises ? [put(this.#mark, Buffer.from(String(token))), ...puts] : puts,
-        failure: [get(this.#mark)],
+  async function raise(token: bigint, puts: readonly Op[]): Promise<void> {
+    for (;;) {
+      const { newest, modRevision } = last;
+      if (token < newest) throw fencedError(resource, token, newest);
+      const raises = token > newest || modRevision === 0n;
+      const answer = await client.txn({
+        compare: [ifUnchanged(mark, modRevision)],
+        success: raises ? [put(mark, Buffer.from(String(token))), ...puts] : puts,
+        failure: [get(mark)],
       });
       if (answer.succeeded) {
-        if (raises) this.#last = { newest: token, modRevision: answer.header!.revision };
+        if (raises) last = { newest: token, modRevision: answer.header!.revision };
         return;
       }
-      const [mark] = answer.responses[0]!.range!.kvs;
-      this.#last = { newest: BigInt(mark?.value.toString() ?? 0), modRevision: mark?.modRevision ?? 0n };
+      const [found] = answer.responses[0]!.range!.kvs;
+      last = { newest: BigInt(found?.value.toString() ?? 0), modRevision: found?.modRevision ?? 0n };
     }
   }
 
-  async close(): Promise<void> {
-    this.#client.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+  const write: EtcdFence['write'] = async (token, puts) => {
+    checkToken(token);
+    const ops = checkPuts(puts, mark);
+    try {
+      await raise(token, ops);
+    } catch (error) {
+      if (isLockError(error)) throw error;
+      const message = `etcd gave no usable answer to token ${token} for ${resource}: what was to be put may be there, or not. Claim again, and look`;
+      throw new LockError('LOCK_UNAVAILABLE', message, { backend: 'etcd', cause: error });
+    }
+  };
+  const close = async (): Promise<void> => client.close();
+  return { write, claim: (token) => write(token, []), close, [Symbol.asyncDispose]: close };
 }
 
 /** Checks the puts, since errors of etcd do not name the wrong put. */
@@ -114,9 +92,8 @@ function checkPuts(puts: readonly EtcdPut[], mark: Buffer): Op[] {
   return puts.map(({ key, value }) => {
     if (typeof key !== 'string') throw invalid(`the key of a put must be a string, not ${shown(key)}`);
     if (keys.has(key)) throw invalid('a put must name a key, once, and not the mark of the guard itself', key);
-    if (typeof value !== 'string' && !(value instanceof Uint8Array)) {
+    if (typeof value !== 'string' && !(value instanceof Uint8Array))
       throw invalid(`the value of a put must be a string or bytes, not ${shown(value)}`, key);
-    }
     keys.add(key);
     return put(Buffer.from(key), typeof value === 'string' ? Buffer.from(value) : Buffer.from(value));
   });

@@ -53,24 +53,13 @@ export function redisFence(client: RedisClient, resource: string, options: Redis
   const port = portOf(client);
   const mark = options.key ?? `${checkPrefix(options.prefix ?? 'holdfast')}:fence:${checkKey(resource)}`;
 
-  async function run(
-    script: string,
-    token: bigint,
-    keys: readonly string[],
-    args: readonly string[],
-  ): Promise<unknown> {
+  const write: RedisFence['write'] = async (token, script, keys = [], args = []) => {
     try {
       return await port.eval(CLAIM + script, [...keys, mark], [...args, String(checkToken(token))]);
     } catch (error) {
       const newest = /FENCED (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
       throw newest === undefined ? error : fencedError(resource, token, BigInt(newest));
     }
-  }
-
-  return {
-    async claim(token) {
-      await run('return 1', token, [], []);
-    },
-    write: (token, script, keys = [], args = []) => run(script, token, keys, args),
   };
+  return { write, claim: async (token) => void (await write(token, 'return 1')) };
 }

@@ -1,7 +1,6 @@
 import { checkKey, checkNames, invalid, LockError, namesOf, shown } from '../core/index.ts';
-import { queryOf, type Transaction } from '../transaction/clients.ts';
+import { assertTransaction, queryOf, type Transaction } from '../transaction/clients.ts';
 import {
-  assertTransaction,
   type DialectName,
   dialectOf,
   type Query,
@@ -12,10 +11,7 @@ import {
 } from '../transaction/query.ts';
 import { checkToken, type Fence, fencedError } from './fence.ts';
 
-/**
- * Parts of a statement on PostgreSQL. `returning` gives the statement's transaction. `durable`, in WHERE, makes the commit wait for the disk,
- * even if the server's default is not to wait.
- */
+/** Parts of a PostgreSQL statement. `returning` gives its transaction. `durable`, in WHERE, makes the commit wait for the disk in any case. */
 const OWN_TRANSACTION = {
   returning: 'txid_current()::text AS transaction',
   durable: `set_config('synchronous_commit',
@@ -81,12 +77,6 @@ export interface SqlFence extends Fence {
 
 const KNOWN = namesOf<SqlFenceOptions>({ dialect: true, table: true });
 
-const TABLES: Readonly<Record<DialectName, string>> = {
-  postgres: 'resource text PRIMARY KEY, newest numeric(20) NOT NULL',
-  mysql: 'resource varbinary(512) PRIMARY KEY, newest bigint unsigned NOT NULL',
-  mariadb: 'resource varbinary(512) PRIMARY KEY, newest bigint unsigned NOT NULL',
-};
-
 /**
  * A guard for something kept in PostgreSQL, MySQL or MariaDB. The marks have a table of their own.
  * @param query runs one statement and returns what the driver returns: pg's result, mysql2's pair, or the rows of postgres.js
@@ -103,24 +93,24 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
   const [first, second] = [dialect.mark(1), dialect.mark(2)];
   if (checkKey(resource).includes('\0')) throw invalid('the resource of a SQL fence must not contain NUL', resource);
 
-  async function raise(token: bigint, run: Query): Promise<boolean> {
+  async function raise(token: bigint, own?: Query): Promise<boolean> {
+    const run = own ?? query;
     const newest = String(checkToken(token));
     if (name === 'postgres') {
-      const alone = run === query;
-      const values = `SELECT ${first}::text, ${second}::numeric${alone ? ` WHERE ${OWN_TRANSACTION.durable}` : ''}`;
+      const values = `SELECT ${first}::text, ${second}::numeric${own ? '' : ` WHERE ${OWN_TRANSACTION.durable}`}`;
       const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;
-      const returning = alone ? OWN_TRANSACTION.returning : '1 AS raised'; // a row, since some libraries hide the number of changed rows
+      const returning = own ? '1 AS raised' : OWN_TRANSACTION.returning; // a row, since some libraries hide the number of changed rows
       const insert = `INSERT INTO ${quoted} (resource, newest) ${values} ON CONFLICT (resource) ${update} RETURNING ${returning}`;
       const result = await run(insert, [resource, newest] as never[]);
       const raised = rowsOf(result).length > 0;
-      if (raised && alone) await checkCommitted(result, run, `the claim of ${quoted}`);
+      if (raised && !own) await checkCommitted(result, run, `the claim of ${quoted}`);
       return raised;
     }
     // In hex, the resource has the same bytes, and so the same row, under every character set of the connection.
     const values = [Buffer.from(resource).toString('hex'), newest] as never[];
     const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (UNHEX(${first}), ${second})`;
     const said = await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
-    if (run === query) checkClosed(said, name, `the claim of ${quoted}`);
+    if (!own) checkClosed(said, name, `the claim of ${quoted}`);
     // A flag of the connection decides which rows MySQL counts as changed. So we read the row, and only ask whether there is one. FOR UPDATE: a
     // plain read shows the row as it was at the transaction's first read, and so hides a newer mark, which the INSERT did not change
     // (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
@@ -129,11 +119,13 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
   }
 
   return {
-    async claim(token, run = query) {
-      if (!(await raise(token, run))) throw fencedError(resource, token);
+    async claim(token, own) {
+      if (!(await raise(token, own))) throw fencedError(resource, token);
     },
     async setup() {
-      await waitUntilMade(query(`CREATE TABLE IF NOT EXISTS ${quoted} (${TABLES[name]})`, []));
+      const [text, number] = name === 'postgres' ? ['text', 'numeric(20)'] : ['varbinary(512)', 'bigint unsigned'];
+      const columns = `resource ${text} PRIMARY KEY, newest ${number} NOT NULL`;
+      await waitUntilMade(query(`CREATE TABLE IF NOT EXISTS ${quoted} (${columns})`, []));
     },
   };
 }
@@ -166,8 +158,8 @@ export async function fenced<T>(
   if (typeof work !== 'function')
     throw invalid(`fenced() needs a function that does the work, not ${shown(work)}`, resource);
   const token = checkToken(lease?.token);
-  await assertTransaction(query, 'fenced', resource); // without a transaction, the row of the mark would be unlocked before the work
-  await fence.claim(token, (sql, params) => query(sql, params)); // a new function: `claim` refuses `query` itself in a transaction
+  await assertTransaction(query, options.dialect ?? 'postgres', 'fenced', resource); // without a transaction, the row of the mark would be unlocked before the work
+  await fence.claim(token, query);
   return work();
 }
 
@@ -183,13 +175,7 @@ export interface FenceFragments {
   readonly next: number;
 }
 
-interface ColumnOptions {
-  readonly column?: string;
-  readonly dialect?: DialectName;
-  readonly first?: number;
-}
-
-const OF_COLUMN = namesOf<ColumnOptions>({ column: true, dialect: true, first: true });
+const OF_COLUMN = namesOf<NonNullable<Parameters<typeof fenceColumn>[1]>>({ column: true, dialect: true, first: true });
 
 /**
  * The check of a fence as parts of your own statement, for rows with a fence column. It takes two placeholders, `first` and the one after it;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { MemoRun } from '../memo/memo.ts';
 import { type Answer, keptHeaders, MAX_BODY_BYTES } from './answer.ts';
 import { type HeldResponse, hold } from './held-response.ts';
-import type { KeyedRequest, Outcome, RequestHandling } from './requests.ts';
+import type { Outcome, RequestHandling } from './requests.ts';
 
 const runs = new WeakMap<object, MemoRun>();
 
@@ -22,12 +22,7 @@ interface NodeRequest {
   readonly originalUrl?: string;
   readonly headers: IncomingHttpHeaders;
   readonly body?: unknown;
-}
-
-function askedOf({ method, url, originalUrl = url, headers, body }: NodeRequest): KeyedRequest {
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  const isUnread = hasBody && body === undefined;
-  return { method, url: originalUrl, key: headers['idempotency-key'], isUnread, body: () => body };
+  readonly readableDidRead?: boolean;
 }
 
 /** How a framework goes on with a request: it runs the handler, sends an answer, or fails. */
@@ -42,11 +37,17 @@ export function onNode<R>(
   requests: RequestHandling<R>,
   request: R,
   response: ServerResponse,
+  before: object | undefined,
   { go, send, fail }: Steps,
-  before?: object,
 ): void {
+  const { method, url, originalUrl = url, headers, body, readableDidRead } = request as NodeRequest;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  // The parsers of Express 4 leave `{}` for a body that is not theirs.
+  const isUnread = hasBody && (body === undefined || (readableDidRead === false && JSON.stringify(body) === '{}'));
+  const asked = { method, url: originalUrl, key: headers['idempotency-key'], isUnread, body: () => body };
   let held: HeldResponse | undefined;
   const handler = (run: MemoRun): HeldResponse['answer'] => {
+    if (response.headersSent) return Promise.resolve(undefined); // its turn came after something else had answered it
     runs.set(request as object, run);
     held = hold(response, before);
     go();
@@ -54,17 +55,24 @@ export function onNode<R>(
   };
   const proceed = (outcome: Outcome): void => {
     if (outcome === 'pass') go();
-    else if (outcome !== 'ran') send(outcome);
+    else if (outcome !== 'ran' && !response.headersSent) send(outcome); // else something else, such as a time limit, has answered it
   };
-  requests(request, askedOf(request as NodeRequest), handler)
-    .then(proceed, fail)
-    .finally(() => held?.release());
+  requests(request, asked, handler)
+    .then(proceed)
+    .catch(fail)
+    .finally(() => held?.release())
+    .catch((error) => {
+      // Node may refuse the status that the handler set, and says so only as the answer is sent. It would refuse it for an error page, too.
+      Object.assign(response, { statusCode: 500, statusMessage: '' });
+      fail(error);
+    });
 }
 
 /** The used parts of a Hono context. The body may be read several times. */
 interface HonoContext {
   readonly req: Pick<Request, 'method' | 'url' | 'arrayBuffer'> & { header(name: string): string | undefined };
   readonly res: Response;
+  newResponse(body: Uint8Array<ArrayBuffer> | null, status?: number, headers?: object): Response;
 }
 
 export async function onHono<R>(
@@ -79,14 +87,15 @@ export async function onHono<R>(
   const asked = { method, url: url.replace(/^\w+:\/\/[^/]+/, ''), key, body };
   const outcome = await requests(context, asked, async (run) => {
     runs.set(hono, run);
+    const before = Object.fromEntries(hono.newResponse(null).headers); // to read `res` would change the answer
     await next();
-    return answerOf(hono.res);
+    return answerOf(hono.res, before);
   });
   if (outcome === 'pass') await next();
   if (typeof outcome !== 'object') return undefined;
   const { status, headers } = outcome;
   const bytes = outcome.body?.length ? new Uint8Array(outcome.body) : null;
-  return new Response(bytes, { status, headers: headers as Record<string, string> });
+  return hono.newResponse(bytes, status, headers);
 }
 
 /** Gives the value of a JSON body, so that two texts of one value are one request. Gives the bytes of any other body. */
@@ -98,8 +107,8 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-async function answerOf(response: Response): Promise<Answer> {
-  const answer = { status: response.status, headers: keptHeaders(Object.fromEntries(response.headers)) };
+async function answerOf(response: Response, before: object): Promise<Answer> {
+  const answer = { status: response.status, headers: keptHeaders(Object.fromEntries(response.headers), before) };
   const reader = response.clone().body?.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -16,11 +16,8 @@ export const MAX_BODY_BYTES = 524_288;
 /** The header that marks the kept answer of an earlier request. */
 export const REPLAYED = 'idempotent-replayed';
 const MAX_KEY_LENGTH = 255;
-const RETRY_AFTER_SECONDS = '1';
 
-/**
- * Headers of one connection, moment or session. The length is computed again. A cookie may be a secret, or older than the client's cookie.
- */
+/** Headers of one connection, moment or session. The length is computed again. A cookie may be a secret, or older than the client's cookie. */
 const NEVER_KEPT =
   /^(connection|keep-alive|transfer-encoding|trailer|upgrade|date|content-length|set-cookie|proxy-authenticate)$/;
 
@@ -79,7 +76,7 @@ export function refusalFor(why: unknown, type: string | undefined): Answer {
   const refusal = REFUSALS[isLockError(why) ? why.code : String(why)];
   if (!refusal) throw why;
   const [status, title, detail] = refusal;
-  const later = [409, 503].includes(status) && { 'retry-after': RETRY_AFTER_SECONDS };
+  const later = [409, 503].includes(status) && { 'retry-after': '1' };
   const body = Buffer.from(JSON.stringify({ type, title, status, detail }));
   return { status, headers: { 'content-type': 'application/problem+json', ...later }, body };
 }

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { type Answer, keptHeaders, MAX_BODY_BYTES } from './answer.ts';
 
 export interface HeldResponse {
@@ -23,12 +24,20 @@ export function hold(response: ServerResponse, before: object = response.getHead
   let size = 0;
   let state: 'open' | 'ended' | 'released' = 'open';
   let onEnd: unknown;
-  response.setHeader(PROBE, '').removeHeader(PROBE);
+  let atEnd: [status: number, headers: OutgoingHttpHeaders] | undefined;
+  let isClosed = response.destroyed;
+  response.once('close', () => {
+    isClosed = true;
+    if (state === 'released') settle(undefined);
+    else if (response.listenerCount('unpipe') > 0) resolve(undefined); // a pipe never ends a response that was closed
+  });
+  response.on('pipe', (source: Readable) => {
+    const giveUp = (): void => void (source.readableEnded || resolve(undefined));
+    if (isClosed) source.once('close', giveUp); // code that finds the response closed may end its source, and nothing else
+  });
 
-  const settle = (body: Buffer | undefined): void => {
-    const headers = keptHeaders(response.getHeaders(), earlier);
-    resolve({ status: response.statusCode, headers, body });
-  };
+  const settle = (body: Buffer | undefined): void =>
+    resolve({ status: response.statusCode, headers: keptHeaders(response.getHeaders(), earlier), body });
   const take = (chunk: unknown, encoding: unknown): void => {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
     const bytes = Buffer.from(chunk as string, encoding as BufferEncoding);
@@ -41,20 +50,35 @@ export function hold(response: ServerResponse, before: object = response.getHead
       take(chunk, encoding);
       if (typeof done === 'function') process.nextTick(done);
       if (size <= MAX_BODY_BYTES || instead) return true;
-      response.once('close', () => settle(undefined)); // the key stays taken until the response closes
-      release();
+      release(); // the key stays taken until the response closes
+      if (isClosed) settle(undefined);
       return true;
     },
     end(...given) {
       if (state === 'ended') return response; // the first answer counts
+      const isCut = isClosed && size > 0; // the handler may have stopped in the middle, since the client left
+      const [parts, partsSize] = [chunks.length, size];
       take(given[0], given[1]);
+      if (Number(response.getHeader('content-length')) === size - partsSize) chunks.splice(0, parts); // the page of an error
+      if ([204, 304].includes(response.statusCode)) chunks.length = 0; // Node sends no body
       onEnd = given.find((each) => typeof each === 'function');
       state = 'ended';
-      settle(size > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks));
+      atEnd = [response.statusCode, response.getHeaders()];
+      settle(isCut || size > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks));
       if (instead) release();
       return response;
     },
-    writeHead: (...given) => (instead || state === 'ended' ? response : own.writeHead!(...given)),
+    // The real one waits for the release: a framework may still answer an error instead, with other headers.
+    writeHead(status, text, all = text) {
+      if (instead || state === 'ended') return response;
+      response.statusCode = status as number;
+      if (typeof text === 'string' && !('stream' in response)) response.statusMessage = text; // HTTP/2 has none
+      const list = Array.isArray(all) ? all : typeof all === 'string' ? [] : Object.entries(Object(all)).flat();
+      const names = list.filter((_, i) => i % 2 === 0);
+      for (const name of names) response.removeHeader(name);
+      for (const [i, name] of names.entries()) response.appendHeader(name, list[2 * i + 1]);
+      return response;
+    },
     flushHeaders: () => {},
     destroy(error) {
       release();
@@ -73,18 +97,20 @@ export function hold(response: ServerResponse, before: object = response.getHead
 
   function release(): void {
     if (state === 'released') return;
-    const isEnded = state === 'ended';
     state = 'released';
     for (const name of ['headersSent', 'writableEnded']) Reflect.deleteProperty(response, name);
     if (instead) sendOn(response, instead);
-    else if (isEnded) own.end!(size > 0 ? Buffer.concat(chunks) : undefined, onEnd);
-    else for (const chunk of chunks) own.write!(chunk);
+    else if (atEnd) {
+      const [status, headers] = atEnd; // a second answer is dropped, and so are its status and its headers
+      for (const name of response.getHeaderNames()) if (!(name in headers)) response.removeHeader(name);
+      for (const [name, value] of Object.entries(headers))
+        if (response.getHeader(name) !== value) response.setHeader(name, value!);
+      response.statusCode = status;
+      own.end!(size > 0 ? Buffer.concat(chunks) : undefined, onEnd);
+    } else for (const chunk of chunks) own.write!(chunk);
   }
   return { answer, release };
 }
-
-/** Node remembers the headers that `writeHead` gets only if a header was set before. So `hold` first sets this one. */
-const PROBE = 'x-holdfast';
 
 export function sendOn(response: ServerResponse, { status, headers, body }: Answer): void {
   response.removeHeader('content-length');

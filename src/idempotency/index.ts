@@ -52,9 +52,8 @@ export interface Idempotency<R> {
 
 /**
  * Handles the header `Idempotency-Key` (IETF draft *The Idempotency-Key HTTP Header Field*, -07) with a memo. Of all requests with the same
- * caller, route and key, one runs the handler. The others get its status, headers and body, with `Idempotent-Replayed: true`. Refusals: 400
- * without the header, 409 and `Retry-After` while the first request runs, 422 for another body or query, 503 while the engine does not
- * answer. The handler runs again if its process died or its answer is not kept: let it use the fencing token of `runOf(request)`.
+ * caller, route and key, one runs the handler. The others get its status, headers and body, with `Idempotent-Replayed: true`. The handler
+ * runs again if its process died or its answer is not kept: let it use the fencing token of `runOf(request)`.
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` if the engine cannot keep answers
  * @example
  * const perKey = idempotency(locks, { scope: (request: { account: string }) => request.account, keep: '24h' });
@@ -63,19 +62,17 @@ export function idempotency<R = unknown>(locks: Locks, options: IdempotencyOptio
   const requests = requestsOf(locks, options);
   return {
     express: (request, response, next) =>
-      onNode(requests, request, response, { go: next, fail: next, send: (answer) => sendOn(response, answer) }),
-    fastify(request, reply, done) {
-      const steps: Parameters<typeof onNode>[3] = {
+      onNode(requests, request, response, undefined, { go: next, fail: next, send: (all) => sendOn(response, all) }),
+    fastify: (request, reply, done) =>
+      onNode(requests, request, reply.raw, reply.getHeaders(), {
         go: done,
         fail: (error) => done(error as Error),
         send({ status, headers, body }) {
           reply.code(status);
           for (const [name, value] of Object.entries(headers)) reply.header(name, value);
-          reply.send(body);
+          reply.send(body?.length ? body : undefined); // Fastify gives empty bytes a type
         },
-      };
-      onNode(requests, request, reply.raw, steps, reply.getHeaders());
-    },
+      }),
     hono: (context, next) => onHono(requests, context, next),
   };
 }

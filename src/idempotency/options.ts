@@ -44,8 +44,6 @@ export function idempotencyPlan<R>(options: IdempotencyOptions<R>) {
   checkGiven(options, NAMES, 'the options of idempotency()');
   const { scope, required = true, methods = ['POST', 'PATCH'], keepStatus = isLasting, ...others } = options;
   const { whenDown = 'refuse', type, keep = '24h', wait = '1s', ...memo } = others;
-  const [empty] = Object.entries(options).find(([, value]) => value === null) ?? [];
-  if (empty !== undefined) throw invalid(`${empty} is null; leave it out for the default`);
   if (type !== undefined && typeof type !== 'string') throw invalid(`type is ${shown(type)}; it must be an address`);
   for (const [name, fn] of Object.entries({ scope, keepStatus }))
     if (typeof fn !== 'function')

@@ -9,6 +9,7 @@ import {
   LayeredOptions,
   LockError,
   type LockRuntime,
+  onAbort,
   quoted,
 } from '../core/index.ts';
 import { type Mutex, mutex } from '../primitives/lock.ts';
@@ -85,7 +86,7 @@ export class Candidate {
     const { name: backend } = this.#runtime.engine.backend;
     const message = `the term of ${JSON.stringify(this.#name)} on ${backend} was resigned`;
     endTerm(this.#current, 'resigned', new LockError('LOCK_ABORTED', message, { key: this.#name, backend }));
-    if (!Frame.isInside(hold, this.#runtime)) await over.promise;
+    if (!Frame.holdsAround(this.#runtime).includes(hold)) await over.promise;
     return true;
   }
 
@@ -108,7 +109,8 @@ export class Candidate {
         return await this.#stand(work, stop);
       } catch (error) {
         if (isLockError(error, 'LOCK_ABORTED')) return undefined;
-        if (!isLockError(error, 'LOCK_UNAVAILABLE')) throw error;
+        // LOCK_LOST: the hold was over before the term began.
+        if (!isLockError(error, 'LOCK_UNAVAILABLE') && !isLockError(error, 'LOCK_LOST')) throw error;
         publish('campaignFailed', () => this.event({ error }));
       }
       await engine.activity.pause(backOff(pause, attempts, engine.clock.random()), false, stop);
@@ -143,8 +145,7 @@ export class Candidate {
         { signal: stop },
       );
       const { failed, error } = settled;
-      const why = current.why ?? (failed ? 'failed' : 'settled');
-      publish('termEnded', () => this.event({ ...sinceElection(), why, ...(failed && { error }) }));
+      publish('termEnded', () => this.event({ ...sinceElection(), ...(failed && { error }) }));
       return { ...settled, lasted: clock.now() - elected };
     } finally {
       this.#current = undefined;
@@ -164,10 +165,9 @@ export class Candidate {
   ): Promise<Settled> {
     const { term } = current;
     let cancel: (() => void) | undefined;
-    const onEnd = (): void => {
+    const unlisten = onAbort(term.signal, () => {
       cancel = this.#runtime.engine.clock.after(this.#plan.settle, onOverdue, true);
-    };
-    term.signal.addEventListener('abort', onEnd, { once: true });
+    });
     term.listen(
       stop,
       (loss) => endTerm(current, 'lost', loss),
@@ -175,13 +175,15 @@ export class Candidate {
     );
     try {
       if (current.why === undefined) await work(term);
+      current.why ??= 'settled'; // now, since the release may take long, and resign() come during it
       return { failed: false };
     } catch (error) {
       // A function that was asked to end may throw, for example the reason of the signal. Such an error is no failure.
-      return { failed: current.why === undefined, error };
+      current.why ??= 'failed';
+      return { failed: current.why === 'failed', error };
     } finally {
       cancel?.();
-      term.signal.removeEventListener('abort', onEnd);
+      unlisten();
       term.over();
     }
   }

@@ -1,4 +1,4 @@
-import { type Lease, leastOf } from '../core/index.ts';
+import { Context, type Lease, leastOf, onAbort } from '../core/index.ts';
 
 /** @internal A lease that keeps other processes out of a run. Without `isNeeded` the run needs the lease to its end. */
 export interface RunGuard {
@@ -10,6 +10,7 @@ export interface RunGuard {
 export class LeasedRun {
   readonly #guards: readonly RunGuard[];
   readonly #controller = new AbortController();
+  readonly #context = new Context();
   readonly #unlisten: (() => void)[] = [];
 
   constructor(guards: readonly RunGuard[]) {
@@ -42,29 +43,23 @@ export class LeasedRun {
     return { ...this, token: `${token}`, held, remaining };
   }
 
-  /** Asks the function to end, by its signal. */
+  /** Asks the function to end, by its signal. Its listeners run in the context of the run: they must not enter the locks of the caller that ends it. */
   abort(reason: unknown): void {
-    this.#controller.abort(reason);
+    this.#context.run(() => this.#controller.abort(reason));
   }
 
   /** Until `over`, aborts the run when a needed lease is lost or `stop` is aborted, unless `onLoss` and `onStop` do something else. */
   listen(stop: AbortSignal | undefined, onLoss = this.abort, onStop = this.abort): void {
     for (const guard of this.#guards) {
       const { signal } = guard.lease;
-      this.#onAbort(signal, () => isNeeded(guard) && onLoss.call(this, signal.reason));
+      this.#unlisten.push(onAbort(signal, () => isNeeded(guard) && onLoss.call(this, signal.reason)));
     }
-    if (stop) this.#onAbort(stop, () => onStop.call(this, stop.reason));
+    if (stop) this.#unlisten.push(onAbort(stop, () => onStop.call(this, stop.reason)));
   }
 
   /** Called when the function has settled: no signal reaches the run any more. */
   over(): void {
     for (const unlisten of this.#unlisten) unlisten();
-  }
-
-  #onAbort(signal: AbortSignal, act: () => void): void {
-    if (signal.aborted) act();
-    else signal.addEventListener('abort', act, { once: true });
-    this.#unlisten.push(() => signal.removeEventListener('abort', act));
   }
 }
 

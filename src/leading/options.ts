@@ -25,10 +25,7 @@ export interface LeaderOptions {
   readonly notice?: Duration | undefined;
   /** A name for observers, an address for example. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
-  /**
-   * The pause before the next campaign, after a term or a failed campaign. It doubles while terms are shorter than `bound`. Default from 100 ms to 30
-   * s, half of it random.
-   */
+  /** The pause before the next campaign. It doubles while terms are shorter than `bound`. Default from 100 ms to 30 s, half of it random. */
   readonly pause?: Spin | undefined;
   /** How long after the end of a term a function that has not settled is reported as overdue. Default 10 s. */
   readonly settle?: Duration | undefined;

@@ -5,6 +5,7 @@ import {
   type EngineClock,
   inMs,
   LockError,
+  onAbort,
   quoted,
   type StoredValue,
 } from '../core/index.ts';
@@ -61,19 +62,13 @@ export class Caller<T = unknown> {
     if (started) return;
     const { wait, signal } = this;
     const { clock } = this.#engine;
-    const abort = (): void => this.#limits!.giveUp(this.#aborted());
-    if (signal?.aborted) {
-      abort();
-      return;
-    }
-    if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
+    if (signal) this.#unlisten = onAbort(signal, () => this.#limits!.giveUp(this.#aborted()));
+    if (!signal?.aborted && wait > 0 && wait < Number.POSITIVE_INFINITY) {
       const remaining = Math.max(0, wait - Math.floor(clock.now() - this.began));
       this.#cancel = clock.after(remaining, () =>
         this.#limits!.giveUp(this.#limits!.hasAnswer() ? this.timedOut() : this.#unanswered()),
       );
     }
-    signal?.addEventListener('abort', abort, { once: true });
-    this.#unlisten = () => signal?.removeEventListener('abort', abort);
   }
 
   /** Called when the function of this caller begins: `wait` does not limit its run. */

@@ -17,6 +17,7 @@ export class WaitingCallers {
   readonly #key: string;
   readonly #onEmpty: () => void;
   readonly #callers = new Set<Caller>();
+  readonly #began: number;
   #hasAnswer: boolean;
   #isSilent: boolean;
 
@@ -27,6 +28,7 @@ export class WaitingCallers {
   constructor(engine: Engine, key: string, hasAnswer: boolean, isSilent: boolean, onEmpty: () => void) {
     this.#engine = engine;
     this.#key = key;
+    this.#began = engine.clock.now();
     this.#hasAnswer = hasAnswer;
     this.#isSilent = isSilent;
     this.#onEmpty = onEmpty;
@@ -51,6 +53,12 @@ export class WaitingCallers {
   /** @returns whether the caller still waited */
   remove(caller: Caller): boolean {
     return this.#callers.delete(caller);
+  }
+
+  /** Refuses a caller that does not wait. While an answer of the engine is overdue, it is unknown whether another caller runs. */
+  refuse(caller: Caller): void {
+    const isOverdue = this.#isSilent || this.#engine.clock.now() - this.#began >= CALL_TIMEOUT_MS;
+    caller.reject(isOverdue && !this.hasAnswer ? this.#unanswered() : caller.timedOut());
   }
 
   /** Removes the `callers` that still wait, and calls `act` for each of them. */
@@ -91,11 +99,12 @@ export class WaitingCallers {
   /** Refuses the callers that have waited for `MAX_OUTAGE_MS`; the others keep waiting. @param head is refused in any case */
   noteSilence(head?: Caller, error?: LockError): void {
     this.#isSilent = true;
-    const why = error ?? this.#engine.unavailable(this.#key, UNANSWERED, 'It was not run here; try again');
-    this.reject(
-      why,
-      this.all.filter((caller) => caller === head || this.hasWaited(caller)),
-    );
+    const refused = this.all.filter((caller) => caller === head || this.hasWaited(caller));
+    this.reject(error ?? this.#unanswered(), refused);
+  }
+
+  #unanswered(): LockError {
+    return this.#engine.unavailable(this.#key, UNANSWERED, 'It was not run here; try again');
   }
 
   /** Whether a caller has waited for as long as an outage may last. */

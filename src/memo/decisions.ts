@@ -56,8 +56,8 @@ export interface FailedClaim {
 
 /**
  * What the callers get after a failed claim. `nothing`: no caller was left; later callers get another claim. `silence`: callers that have waited for
- * `MAX_OUTAGE_MS` get an error. `old`: all get the old result. `refuse first`: only the first caller gets the error, since the others may have the
- * right request. `refuse all`: all get the error.
+ * `MAX_OUTAGE_MS` get an error. `old`: the first caller, which has found the old result, gets it; the others may have come after a `forget`.
+ * `refuse first`: only the first caller gets the error, since the others may have the right request. `refuse all`: all get the error.
  */
 export function afterFailure(claim: FailedClaim): 'nothing' | 'silence' | 'old' | 'refuse first' | 'refuse all' {
   const { error, ended, hasOld, hasWaited } = claim;

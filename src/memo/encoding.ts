@@ -55,7 +55,8 @@ class Writer {
   written(value: unknown, at: string): unknown {
     switch (typeof value) {
       case 'number':
-        return Number.isFinite(value) && !Object.is(value, -0) ? value : { $number: inspected(value) };
+        if (Object.is(value, -0)) return { $number: '-0' };
+        return Number.isFinite(value) ? value : { $number: `${value}` };
       case 'bigint':
         return { $bigint: `${value}` };
       case 'undefined':
@@ -102,8 +103,6 @@ class Writer {
   }
 }
 
-const inspected = (value: number): string => (Object.is(value, -0) ? '-0' : `${value}`);
-
 /** Names the class of a value, and shows nothing of its content. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return `${value}`;
@@ -136,14 +135,10 @@ function errorOf(parts: Record<string, unknown>): Error {
   const made = new Error();
   const kind = ERRORS.find((each) => each.name === name);
   if (kind) Object.setPrototypeOf(made, kind.prototype);
-  for (const [part, value] of Object.entries(parts))
-    if (part !== 'name' || made.name !== value)
-      Object.defineProperty(made, part, {
-        value,
-        writable: true,
-        configurable: true,
-        enumerable: !HIDDEN.includes(part),
-      });
+  for (const [part, value] of Object.entries(parts)) {
+    const member = { value, writable: true, configurable: true, enumerable: !HIDDEN.includes(part) };
+    if (part !== 'name' || made.name !== value) Object.defineProperty(made, part, member);
+  }
   made.stack = `${name}: ${message}`;
   return made;
 }

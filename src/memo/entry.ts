@@ -123,12 +123,10 @@ export function errorOf(entry: Entry, { key, backend }: Pick<MemoPlan, 'key' | '
   }
   const { name, message, code, by } = keptErrorIn(entry, key);
   const cause = Object.assign(new Error(message), { name, ...(code !== undefined && { code }) });
-  const [ownCode, why] =
-    entry.kind === 'failed'
-      ? (['LOCK_FAILED', `was run by ${by} and failed: ${message}. The error is kept`] as const)
-      : ([
-          'LOCK_POISONED',
-          `was begun too often without a result, last by ${by}: ${message}. Find out why, and forget() it`,
-        ] as const);
+  const isFailed = entry.kind === 'failed';
+  const why = isFailed
+    ? `was run by ${by} and failed: ${message}. The error is kept`
+    : `was begun too often without a result, last by ${by}: ${message}. Find out why, and forget() it`;
+  const ownCode = isFailed ? 'LOCK_FAILED' : 'LOCK_POISONED';
   return new LockError(ownCode, `${quoted(key)} ${why}`, { key, backend, cause });
 }

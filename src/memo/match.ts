@@ -9,10 +9,8 @@ import { given, toText } from './encoding.ts';
  */
 export function fingerprint(options: { readonly match?: unknown }, key: string): string {
   if (!('match' in options)) return NO_MARK;
-  return hash(
-    'sha256',
-    comparable(options.match, 'match', true, (why) => invalid(`match ${why}`, key)),
-  );
+  const text = comparable(options.match, 'match', true, (why) => invalid(`match ${why}`, key));
+  return hash('sha256', text);
 }
 
 /** The arguments of a call as a request. An argument may be `undefined`. @throws LockError `LOCK_INVALID` for what cannot be compared */

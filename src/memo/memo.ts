@@ -118,16 +118,15 @@ export interface MemoOptions<T = unknown> {
    */
   readonly match?: unknown;
   /**
-   * After this number of runs without a result, crashes included, no run begins for `rest`: all get the old result, or `LOCK_POISONED`. Default: no limit.
+   * After this number of runs without a result, crashes included, no run begins for `rest`: all callers get the old result, or `LOCK_POISONED`.
+   * Default: no limit.
    */
   readonly attempts?: number | undefined;
   /** How long no run begins after the last attempt. Default 1 hour. */
   readonly rest?: Duration | undefined;
   /** Says how long an error is kept for all others; `false`: the function of the next caller runs. Default: no error is kept. */
   readonly keepError?: ((error: unknown) => Duration | false) | undefined;
-  /**
-   * When the result is older than this, one caller makes a new result, and all others get the old result at once. Less than `keep`. Default: never.
-   */
+  /** When the result is older than this, one caller makes a new one, and all others get the old one at once. Less than `keep`. Default: never. */
   readonly refresh?: Duration | undefined;
   /** Makes text of a value. Default: JSON that keeps dates, bigints, `undefined`, maps, sets, typed arrays and errors, too. */
   readonly encode?: ((value: T) => string) | undefined;

@@ -1,4 +1,5 @@
 import {
+  EXCLUSIVE,
   Frame,
   type HeldLease,
   isLockError,
@@ -45,13 +46,13 @@ export class Runner {
     this.caller = facts.caller;
     this.#maxBytes = facts.runtime.engine.backend.traits.values!.maxBytes;
     this.run = leasedRun([{ lease: facts.lease as Lease }], { key: facts.lease.key });
-    this.run.listen(undefined);
   }
 
   /** Resolves when the run is over or its lease is lost. After a loss nothing is kept, and the other callers wait for another run. */
   perform(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#facts.lease.hold.listeners.onLoss(() => {
+    this.run.listen(undefined, (loss) => {
+      this.run.abort(loss);
       this.#end(false);
       resolve();
     });
@@ -63,7 +64,9 @@ export class Runner {
   async #perform(): Promise<void> {
     const { caller, runtime, lease } = this.#facts;
     try {
-      const value = await caller.inContext(() => new Frame(runtime, lease).run(caller.fn, this.run));
+      const result = caller.inContext(() => new Frame(runtime, lease, EXCLUSIVE).run(caller.fn, this.run));
+      // If callers inside still hold the key, the release tells them a loss that is not one of this run.
+      const value = await result.finally(() => lease.users > 1 && this.run.over());
       await this.#succeeded(value);
     } catch (error) {
       await this.#failed(error);

@@ -69,7 +69,7 @@ export class SharedRun {
     if (looked?.value) {
       this.#callers.add(caller);
       this.#callers.answer(looked.value, [caller]);
-    } else if (caller.wait === 0) caller.reject(caller.timedOut());
+    } else if (caller.wait === 0) this.#callers.refuse(caller);
     else this.#wait(caller);
   }
 
@@ -116,7 +116,7 @@ export class SharedRun {
       hasWaited: head.wait === 0 || callers.hasWaited(head),
     });
     if (act === 'silence') callers.noteSilence(head, isLockError(error, 'LOCK_UNAVAILABLE') ? error : undefined);
-    else if (act === 'old') callers.answer(old!);
+    else if (act === 'old') callers.answer(old!, [head]);
     else if (act !== 'nothing') callers.reject(error, act === 'refuse first' ? [head] : undefined);
   }
 
@@ -150,7 +150,8 @@ export class SharedRun {
     // The claim carries the mark of its first caller. That caller may have given up by now, but only a caller with the same mark may run.
     const caller = waiting.all.find(({ plan }) => !differ(plan.match, match));
     const act = afterGrant(attempts, caller?.plan, old() !== undefined);
-    if (!caller || act === 'release') return lease.release();
+    // The hold may be over already: a listener of its grant may have closed the locks.
+    if (!caller || act === 'release' || lease.hold.over) return lease.release();
     if (act === 'poison')
       return releaseAll(lease, usedUp(caller.plan), waiting, (isUnanswered) => isUnanswered && waiting.noteSilence());
     waiting.remove(caller);

@@ -120,7 +120,7 @@ export class SharedRuns {
   #enter(caller: Caller, looked: ValueRecord | undefined): void {
     const { key } = caller.plan;
     const known = this.#runs.get(key);
-    if (Frame.holdsAny(this.#runtime)) {
+    if (Frame.holdsAround(this.#runtime).length > 0) {
       // Another process may wait for what this caller holds. So this caller gets its own claim, which names these holds, and a deadlock can be found.
       known?.check(caller);
       void new SharedRun(this.#runtime, caller, looked, () => {}).serve();
@@ -175,16 +175,11 @@ export class SharedRuns {
 }
 
 function limited<T>(plan: MemoPlan<T>, { wait, signal }: MemoWait): MemoPlan<T> {
-  const terms = {
-    ...plan.terms,
-    ...(wait !== undefined && { wait: waitIn(wait) }),
-    signal: abortSignal(signal, plan.key),
-  };
-  return { ...plan, terms };
+  const limit = wait !== undefined && { wait: waitIn(wait) };
+  return { ...plan, terms: { ...plan.terms, ...limit, signal: abortSignal(signal, plan.key) } };
 }
 
-const insideItself = ({ key, backend }: Pick<MemoPlan, 'key' | 'backend'>): LockError =>
-  new LockError('LOCK_DEADLOCK', `the result of ${quoted(key)} is asked for by the function that makes it`, {
-    key,
-    backend,
-  });
+function insideItself({ key, backend }: Pick<MemoPlan, 'key' | 'backend'>): LockError {
+  const message = `the result of ${quoted(key)} is asked for by the function that makes it`;
+  return new LockError('LOCK_DEADLOCK', message, { key, backend });
+}

@@ -2,10 +2,12 @@ import {
   checkNames,
   type Duration,
   isLockError,
+  KeyedSerializer,
   type LockOptions,
   milliseconds,
   namesOf,
   systemClock,
+  withLimit,
 } from '../core/index.ts';
 import type { Locks } from '../locks.ts';
 import type { CandidateState } from './host.ts';
@@ -45,6 +47,8 @@ const PROBE_OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 /** Reports to probes whether the engine answers. An instance is also healthy if another instance leads. */
 export class LocksHealthIndicator {
   readonly #locks: Locks;
+  /** A probe that meets another one of this process would be refused here, and the engine would not be asked. */
+  readonly #turns = new KeyedSerializer();
   readonly #namesOf: (standing: CandidateState) => string[];
 
   /** @internal */
@@ -75,29 +79,32 @@ export class LocksHealthIndicator {
     const responseTime = Math.round(performance.now() - start);
     const leading = this.#namesOf('leading');
     const overdue = this.#namesOf('overdue');
-    const message =
-      trouble ??
-      (overdue.length > 0 ? `what led ${overdue.join(', ')} has not settled, though its term is over` : undefined);
-    const status = message === undefined ? 'up' : 'down';
-    return {
-      [key]: { status, responseTime, leading, ...(overdue.length > 0 && { overdue }), ...(message && { message }) },
+    const late = overdue.length > 0 && {
+      overdue,
+      message: `what led ${overdue.join(', ')} has not settled, though its term is over`,
     };
+    const status = trouble || late ? 'down' : 'up';
+    return { [key]: { status, responseTime, leading, ...late, ...(trouble && { message: trouble }) } };
   }
 
   /** @returns what is wrong; undefined if the engine answers */
   async #probe(timeout: number): Promise<string | undefined> {
     const late = new AbortController();
-    const cancel = systemClock.after(timeout, () => late.abort(), true);
-    try {
+    const probe = async (): Promise<void> => {
       const lease = await this.#locks.mutex(PROBE_KEY, PROBE_OPTIONS).tryAcquire({ signal: late.signal });
       await lease?.release();
+    };
+    const giveUp = (): Error => {
+      late.abort();
+      return late.signal.reason;
+    };
+    try {
+      await withLimit(this.#turns.take(PROBE_KEY, probe), timeout, giveUp, systemClock);
       return undefined;
     } catch (error) {
-      if (isLockError(error, 'LOCK_ABORTED')) return `the engine did not answer within ${timeout} ms`;
+      if (late.signal.aborted) return `the engine did not answer within ${timeout} ms`;
       if (!isLockError(error)) throw error;
       return `${error.code}: ${error.message}`;
-    } finally {
-      cancel();
     }
   }
 }

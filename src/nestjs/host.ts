@@ -1,20 +1,15 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import { Logger, SetMetadata } from '@nestjs/common';
 import { MetadataScanner, type ModuleRef, type ModulesContainer, Reflector } from '@nestjs/core';
-import { invalid } from '../core/index.ts';
-import { type Application, checkOneApplication } from '../decorator/locks.ts';
+import { invalid, systemClock, withLimit } from '../core/index.ts';
+import { type Application, oneApplicationOf } from '../decorator/locks.ts';
 import type { Locks } from '../locks.ts';
 import { bindObjects, isAlone, isObject, wrappersOf } from './objects.ts';
 
 type Hook = 'onApplicationBootstrap' | 'onModuleDestroy';
-type WithHooks = Partial<Record<Hook, () => unknown>>;
 
-/**
- * Wraps a lifecycle hook of one object, so that `act` runs in the object's turn: after the object has started, or before its dependencies
- * end. Nest keeps no other order between modules.
- */
+/** Wraps a lifecycle hook of an object: `act` runs after the object has started, or before its dependencies end. Nest keeps no other order. */
 export function around(object: object, hook: Hook, act: (own: () => unknown) => Promise<unknown>): void {
-  const own = (object as WithHooks)[hook];
+  const own = (object as Partial<Record<Hook, () => unknown>>)[hook];
   const value = () => act(async () => own?.call(object));
   Reflect.defineProperty(object, hook, { value, configurable: true, writable: true });
 }
@@ -99,14 +94,9 @@ export class Work {
       this.#deadline = performance.now() + this.#settle;
       this.#stop.abort();
     }
-    const late = new AbortController();
-    const wait = pass(Math.max(0, this.#deadline - performance.now()), false, { signal: late.signal });
-    try {
-      return await Promise.race([this.settled(owner).then(() => true), wait]);
-    } finally {
-      late.abort();
-      await wait.catch(() => {});
-    }
+    const settled = this.settled(owner).then(() => true);
+    const left = Math.max(0, this.#deadline - performance.now());
+    return withLimit(settled, left, () => new Error(), systemClock).catch(() => false); // only the limit rejects
   }
 
   /** Waits for the work of one owner, or of all, without a limit. */
@@ -185,13 +175,9 @@ export class LocksHost implements Application {
       throw invalid(
         `${first.decorator} is on ${title}, whose class is made for each request or user; put it in one that exists once`,
       );
-    checkOneApplication(owner, title);
+    oneApplicationOf(owner, title); // refuses an object of several applications
     for (const role of roles) await role.prepare(this, { owner, method, title });
-    this.#settleBeforeEnd(owner, title);
-  }
-
-  /** Makes Nest wait for the work of the object, for a limited time, before it destroys the object. */
-  #settleBeforeEnd(owner: object, title: string): void {
+    // Makes Nest wait for the work of the object, for a limited time, before it destroys the object.
     around(owner, 'onModuleDestroy', async (own) => {
       if (!(await this.work.stop(owner))) this.logger.warn(`${title} has not settled in time; going down goes on`);
       await own();

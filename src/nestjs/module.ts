@@ -42,7 +42,7 @@ export interface LocksModuleAsyncOptions extends Visibility {
   readonly useExisting?: InjectionToken<LocksOptionsFactory>;
 }
 
-const ASYNC = namesOf<LocksModuleAsyncOptions & { isGlobal?: boolean }>({
+const ASYNC = namesOf<LocksModuleAsyncOptions>({
   imports: true,
   inject: true,
   useFactory: true,
@@ -114,10 +114,8 @@ function optionsOf({ inject = [], useFactory, useClass, useExisting }: LocksModu
       `LocksModule.forRootAsync() needs one of useFactory, useClass and useExisting; it was given ${names}`,
     );
   }
-  if (useFactory) {
-    const factory = useFactory as (...args: unknown[]) => unknown;
-    return [{ provide: OPTIONS, inject: [...inject], useFactory: factory }];
-  }
+  if (useFactory)
+    return [{ provide: OPTIONS, inject: [...inject], useFactory: useFactory as (...args: unknown[]) => unknown }];
   const token = useClass ?? useExisting!;
   const made: Provider = {
     provide: OPTIONS,
@@ -126,6 +124,13 @@ function optionsOf({ inject = [], useFactory, useClass, useExisting }: LocksModu
   };
   return useClass ? [{ provide: useClass, useClass }, made] : [made];
 }
+
+/** A provider that is made from the host. */
+const ofHost = (provide: InjectionToken, useFactory: (host: LocksHost) => unknown): Provider => ({
+  provide,
+  inject: [LocksHost],
+  useFactory,
+});
 
 function assemble(
   isGlobal = true,
@@ -147,15 +152,12 @@ function assemble(
           return new LocksHost(await plan.open(), plan.settle, modules, ref);
         },
       },
-      { provide: Locks, inject: [LocksHost], useFactory: ({ locks }: LocksHost) => locks },
-      {
-        provide: LocksHealthIndicator,
-        inject: [LocksHost],
-        useFactory: (host: LocksHost) =>
-          new LocksHealthIndicator(host.locks, (wanted) =>
-            host.candidates.flatMap(({ name, state }) => (state() === wanted ? [name] : [])),
-          ),
-      },
+      ofHost(Locks, ({ locks }) => locks),
+      ofHost(LocksHealthIndicator, ({ locks, candidates }) => {
+        return new LocksHealthIndicator(locks, (wanted) =>
+          candidates.flatMap(({ name, state }) => (state() === wanted ? [name] : [])),
+        );
+      }),
     ],
     exports: [LocksHost, Locks, LocksHealthIndicator],
   };
@@ -164,13 +166,9 @@ function assemble(
     global: true,
     imports: [core],
     providers: [
-      { provide: APPLICATION, inject: [LocksHost], useFactory: (host: LocksHost) => host },
+      ofHost(APPLICATION, (host) => host),
       // Nest starts global modules first. So each object knows its locks before it starts, and may take a lock in its start.
-      {
-        provide: STARTUP,
-        inject: [LocksHost],
-        useFactory: (host: LocksHost) => ({ onModuleInit: () => host.start() }),
-      },
+      ofHost(STARTUP, (host) => ({ onModuleInit: () => host.start() })),
     ],
     exports: [APPLICATION],
   };
@@ -178,16 +176,12 @@ function assemble(
     module: LocksModule,
     imports: [core, objects],
     providers: [
-      {
-        provide: SHUTDOWN,
-        inject: [LocksHost],
-        // Nest destroys a module before the modules that it imports, and global modules last. So this provider is in the module that the
-        // application imports: in a global module it would run when connections are closed already.
-        useFactory: (host: LocksHost) => ({
-          onModuleDestroy: () => host.work.stop(),
-          onApplicationShutdown: () => host.close(), // by now the last requests have ended
-        }),
-      },
+      // Nest destroys a module before the modules that it imports, and global modules last. So this provider is in the module that the
+      // application imports: in a global module it would run when connections are closed already.
+      ofHost(SHUTDOWN, (host) => ({
+        onModuleDestroy: () => host.work.stop(),
+        onApplicationShutdown: () => host.close(), // by now the last requests have ended
+      })),
     ],
     exports: [LocksCoreModule],
   };

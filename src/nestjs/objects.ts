@@ -38,12 +38,11 @@ function bindLater(own: Application, wrapper: Wrapper, ownWrapper: Wrapper): voi
   if (typeof wrapper.metatype !== 'function') return;
   if (wrapper.inject) {
     const factory = wrapper.metatype as Factory;
-    const bound: Factory = async (...args) => {
+    wrapper.metatype = async (...args: unknown[]) => {
       const made = await factory(...args);
       if (isObject(made)) bindTo(own, made);
       return made;
     };
-    wrapper.metatype = bound;
     return;
   }
   injectInto(wrapper.metatype as unknown as Class);

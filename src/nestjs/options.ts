@@ -11,10 +11,7 @@ export interface LocksModuleOptions {
   readonly locks?: Locks;
   /** The default options of all locks. Give them only with `url` or `backend`: `locks` have their own. */
   readonly defaults?: LocksDefaults;
-  /**
-   * How long a shutdown waits for `@Leading` and `@OnceCron` methods to settle, before connections close. Default 10 s, at most
-   * an hour; 0: no wait.
-   */
+  /** How long a shutdown lets `@Leading` and `@OnceCron` methods settle before connections close. Default 10 s, at most an hour; 0: no wait. */
   readonly settle?: Duration;
 }
 

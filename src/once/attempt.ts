@@ -9,7 +9,7 @@ import {
 } from '../core/index.ts';
 import { leasedRun, type RunGuard } from '../leading/leased-run.ts';
 import { mutex } from '../primitives/lock.ts';
-import type { OncePlan } from './options.ts';
+import { ANSWERS_MS, type OncePlan } from './options.ts';
 import { failureRecordOf, holderOf, type TickRecord } from './record.ts';
 import type { NotRun, OnceResult, TickRun, TickWork } from './run.ts';
 import { keepFrom, matters, mayBegin, timeLeft } from './window.ts';
@@ -59,7 +59,9 @@ export class TickAttempt {
       for (const { lease: other } of guards.slice(1)) await other.release();
       // After an overlap, as after a run, no other instance may run the tick: the key stays taken.
       const decided = isOverlap || this.#committed;
-      await (decided ? lease.release() : heldLease(lease).undo());
+      const held = heldLease(lease);
+      held.hold.timing.isKeySpent = true;
+      await (decided ? held.release() : held.undo());
     }
   }
 
@@ -82,9 +84,11 @@ export class TickAttempt {
   /**
    * Writes the record before the run. After the first attempt, other instances may find the record, and leave the tick to this one. So this instance
    * tries again while the tick is not late. It stops when it has lost the key: then another instance may have written the record.
+   * @throws LockError `LOCK_LOST` if the key was lost before: a record would keep all instances from a tick that no instance runs
    */
   async #commit(record: TickRecord, lease: Lease): Promise<void> {
     const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;
+    lease.assertHeld();
     this.#committed = true;
     await whileYoung(this.#engine, this.#plan, () => record.write(), mayAgain);
   }
@@ -149,12 +153,13 @@ export class TickAttempt {
 }
 
 /** How long to wait for an earlier run of the name, ms. */
-function patience({ overlap, retry, skew, ttl, window }: OncePlan, now: number): number {
+function patience({ overlap, retry, skew, ttl, watch, window }: OncePlan, now: number): number {
   const remaining = timeLeft(window, now);
   if (overlap === 'queue') return remaining;
   // The holder may have died while it ran this same tick. Then its lease of the tick's key has expired, and that of the name's key expires soon.
   const mayHaveDied = retry && now - window.due + 2 * skew > ttl / 2;
-  return mayHaveDied ? Math.min(remaining, ttl / 3 + 250) : 0;
+  // Without a clock of the engine, any holder may be dead. One that is alive renews its lease, and so it holds the key for longer than this.
+  return Math.min(remaining, Math.max(watch, mayHaveDied ? ttl / 3 + ANSWERS_MS : 0));
 }
 
 /**

@@ -20,10 +20,7 @@ export interface TicksMissedEvent {
   readonly by: number;
 }
 
-/**
- * Channels of `node:diagnostics_channel`. `ticksMissed`: all ticks of a name were late or early so far, so its function never runs here. It is
- * published once for each name.
- */
+/** Channels of `node:diagnostics_channel`. `ticksMissed`, once for each name: all its ticks were late or early so far, so it never runs here. */
 export const tickChannels = { ticksMissed: channel('holdfast:ticks-missed') } as const;
 
 /** Publishes an event. `make` runs only if somebody listens. */

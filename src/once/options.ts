@@ -53,6 +53,8 @@ export interface OncePlan {
   /** The options of every lock of the run. */
   readonly lock: LockOptions;
   readonly ttl: number;
+  /** How long an instance has to watch the lease of an earlier run before it sees that the runner is dead, ms; 0: the engine says so at once. */
+  readonly watch: number;
   readonly label: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -66,6 +68,10 @@ export const ONCE_OPTIONS = namesOf<OnceOptions>({
 });
 const DEFAULT_WITHIN_MS = 60_000;
 const DEFAULT_SKEW_MS = 1_000;
+/** A clock that runs slow takes this many times as long for the same lease. */
+const SLOW_CLOCK_RATE = 1.01;
+/** The time that the answers of the engine take on both ends of a wait for an expiry, ms. */
+export const ANSWERS_MS = 250;
 const OVERLAPS: readonly unknown[] = ['skip', 'queue', 'allow'] satisfies readonly Overlap[];
 
 /**
@@ -101,6 +107,7 @@ export function oncePlan(
       name,
     );
   const lock = { ttl, notice, label, signal, spin: defaults.spin, ...UNSHARED_HOLD } as const;
+  const { terms } = new LayeredOptions(traits, lock);
   return {
     keys,
     window,
@@ -108,7 +115,8 @@ export function oncePlan(
     retry: flag(retry, 'retry', name),
     overlap,
     lock,
-    ttl: new LayeredOptions(traits, lock).terms.ttl,
+    ttl: terms.ttl,
+    watch: traits.observedExpiry ? terms.lengths.waiter * SLOW_CLOCK_RATE + ANSWERS_MS : 0,
     label,
     signal,
   };

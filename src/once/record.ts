@@ -42,10 +42,7 @@ export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | und
   throw new LockError('LOCK_UNSUPPORTED', message, { key: plan.keys.run, backend });
 }
 
-/**
- * The record that the run of a tick failed. Without `retry` no instance runs such a tick again, and this record says why. It is only
- * information: a failure to write or read it is no error of the tick.
- */
+/** The record that a tick's run failed: without `retry` no instance runs it again. A failure to write or read it is no error of the tick. */
 export const failureRecordOf = (runtime: LockRuntime, plan: OncePlan): TickRecord | undefined =>
   plan.retry ? undefined : recordAt(runtime, plan, plan.keys.failed, runtime.engine.backend.traits.expires);
 
@@ -105,7 +102,7 @@ function hintedRecord(engine: Engine, hints: Hints, { label, window }: OncePlan,
   const by = (): Promise<string | undefined> => ask(() => hints.read(key));
   return {
     by,
-    exists: async () => (await by()) !== undefined,
+    exists: async () => typeof (await by()) === 'string',
     async write() {
       const ttl = keepFrom(window, engine.clock.epoch());
       if (ttl > 0) await ask(() => hints.write(key, label, ttl));

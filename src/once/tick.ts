@@ -60,10 +60,7 @@ const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#done|#failed)
 /** Gives the name at the beginning of a key of a tick; any other key is returned unchanged. */
 export const nameOfKey = (key: string): string => (key.includes('@') ? key.replace(KEY_OF_TICK, '') : key);
 
-/**
- * What the hold of a key says of a tick. `record`: the tick was run, or has failed. `tick`: the tick runs, or was run, and the hold will expire.
- * Undefined: the key is not of one tick.
- */
+/** What a key's hold says. `record`: a tick was run or failed. `tick`: it runs, or was run and the hold will expire. Undefined: of no tick. */
 export function tickHold(key: string): 'tick' | 'record' | undefined {
   const [found, record] = (key.includes('@') && KEY_OF_TICK.exec(key)) || [];
   return record ? 'record' : found && found !== '@running' ? 'tick' : undefined;

@@ -39,13 +39,12 @@ export class Holders {
     if (asked) return asked.answer;
     const open = [...this.#questions.values()].filter(({ staleAt }) => staleAt === Number.POSITIVE_INFINITY);
     if (open.length >= MAX_QUESTIONS) return Promise.resolve([]);
-    const answer = this.#ask(key).catch(() => []);
-    const question: Question = { answer, staleAt: Number.POSITIVE_INFINITY };
+    const question: Question = { answer: this.#ask(key).catch(() => []), staleAt: Number.POSITIVE_INFINITY };
     this.#questions.set(key, question);
-    void answer.then(() => {
+    void question.answer.then(() => {
       question.staleAt = performance.now() + FRESH_MS;
     });
-    return answer;
+    return question.answer;
   }
 
   async #ask(key: string): Promise<readonly Holder[]> {

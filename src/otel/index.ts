@@ -1,5 +1,5 @@
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
-import { checkNames, flag, invalid, namesOf, shown, whole } from '../core/index.ts';
+import { checkNames, flag, invalid, namesOf, reasonOf, shown, whole } from '../core/index.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
 import { Holders } from './holders.ts';
 import { Kinds, kindOfKey } from './kinds.ts';
@@ -59,24 +59,26 @@ export function instrument(locks: Locks, options: InstrumentOptions = {}): Instr
   checkMethod(tracer, 'startSpan', 'tracer');
   for (const [name, value] of Object.entries({ keys, inTracesOnly })) flag(value, name);
   if (typeof kindOf !== 'function') throw invalid(`kindOf is ${shown(kindOf)}; it must be a function`);
-  const kinds = new Kinds(kindOf, whole(maxKinds, 'maxKinds', 1, 1_000), warn);
+  const kinds = new Kinds(kindOf, whole(maxKinds, 'maxKinds', 1, 1_000), warning());
   runtime.assertOpen();
   if (INSTRUMENTED.has(locks))
     throw invalid('these Locks are instrumented already, and would be counted twice; stop() that first');
-  const failed = failing();
+  const warn = warning();
+  const failed = (error: unknown): void =>
+    warn(
+      () => `telemetry of locks failed: ${error instanceof Error ? (error.stack ?? error.message) : reasonOf(error)}`,
+    );
   const measured = meter && new LockMetrics(meter, kinds);
   const traced = tracer && new LockSpans(tracer, { kinds, keys, inTracesOnly, holders: new Holders(locks), failed });
   const both = [measured, traced].filter((each) => each !== false);
-  const unlisten = listen(
-    locks.number,
-    both.map(({ listeners }) => listeners),
-    failed,
-  );
+  const listeners = both.map((each) => each.listeners);
+  const unlisten = listen(locks.number, listeners, failed);
   if (traced) runtime.traceparent = traced.begin;
-  const endTraces = (): void => {
+  const unmark = (): void => {
     runtime.traceparent = undefined;
+    INSTRUMENTED.delete(locks);
   };
-  const ends = [unlisten, ...both.map((each) => () => each.stop()), endTraces];
+  const ends = [unlisten, ...both.map((each) => () => each.stop()), unmark];
   INSTRUMENTED.add(locks);
   const stop = (): void => {
     for (const end of ends.splice(0)) {
@@ -86,7 +88,6 @@ export function instrument(locks: Locks, options: InstrumentOptions = {}): Instr
         failed(error);
       }
     }
-    INSTRUMENTED.delete(locks);
   };
   return { stop, [Symbol.dispose]: stop };
 }
@@ -97,14 +98,12 @@ function checkMethod(given: unknown, method: string, name: string): void {
     throw invalid(`${name} is ${shown(given)}; it must be a ${name} of OpenTelemetry, or false`);
 }
 
-const warn = (message: string): void => process.emitWarning(message, 'HoldfastTelemetryWarning');
-
-/** Makes a function that warns of the first error of OpenTelemetry. No error disturbs a lock. */
-function failing(): (error: unknown) => void {
-  let isReported = false;
-  return (error) => {
-    if (isReported) return;
-    isReported = true;
-    warn(`telemetry of locks failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+/** Makes a function that prints only the first warning that it gets. No trouble with telemetry disturbs a lock. */
+function warning(): (message: () => string) => void {
+  let isGiven = false;
+  return (message) => {
+    if (isGiven) return;
+    isGiven = true;
+    process.emitWarning(message(), 'HoldfastTelemetryWarning');
   };
 }

@@ -18,11 +18,10 @@ export class Kinds {
   readonly #known = new Set<string>();
   readonly #kindOf: (key: string) => string;
   readonly #most: number;
-  readonly #warn: (message: string) => void;
-  #warned = false;
+  readonly #warn: (message: () => string) => void;
 
-  /** @param warn is called once, if `kindOf` throws or returns no kind */
-  constructor(kindOf: (key: string) => string, most: number, warn: (message: string) => void) {
+  /** @param warn is called each time that `kindOf` throws or returns no kind */
+  constructor(kindOf: (key: string) => string, most: number, warn: (message: () => string) => void) {
     this.#kindOf = kindOf;
     this.#most = most;
     this.#warn = warn;
@@ -48,10 +47,7 @@ export class Kinds {
   }
 
   #complain(what: string): void {
-    if (this.#warned) return;
-    this.#warned = true;
-    this.#warn(
-      `kindOf ${what} for a key; a kind is a text of 1 to ${MAX_KIND_LENGTH} characters. Its locks are counted as '${OTHER}'`,
-    );
+    const rule = `a kind is a text of 1 to ${MAX_KIND_LENGTH} characters`;
+    this.#warn(() => `kindOf ${what} for a key; ${rule}. Its locks are counted as '${OTHER}'`);
   }
 }

@@ -1,5 +1,5 @@
 import type { Attributes, BatchObservableCallback, Counter, Histogram, Meter } from '@opentelemetry/api';
-import { inNoContext, type LockEvent, type LockType } from '../core/index.ts';
+import { inNoContext, type LockEvent, type LockType, RecentKeys } from '../core/index.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 
@@ -40,8 +40,6 @@ function instrumentsOf(meter: Meter) {
   };
 }
 
-type Instruments = ReturnType<typeof instrumentsOf>;
-
 /** How many values go to the SDK at a time. The SDK is slow, so it must not run at every request. */
 const MAX_BATCH = 256;
 
@@ -73,16 +71,12 @@ class Measurements {
   }
 }
 
-/** For how many keys we remember the series. */
-const MAX_RECENT_KEYS = 1_000;
+type Measured = 'wait' | 'hold' | 'margin';
 
-interface Series {
+/** What requests of one kind and type have in common. Measurements are by outcome, or by type of the error. */
+interface Series extends Readonly<Record<Measured, Map<string, Measurements>>> {
   readonly type: LockType;
   readonly attributes: Attributes;
-  readonly margins: Measurements;
-  /** By outcome, or by type of the error. */
-  readonly waits: Map<string, Measurements>;
-  readonly holds: Map<string, Measurements>;
   waiting: number;
   held: number;
 }
@@ -92,11 +86,11 @@ export class LockMetrics {
   readonly listeners: Listeners;
   readonly #kinds: Kinds;
   readonly #meter: Meter;
-  readonly #instruments: Instruments;
+  readonly #instruments: ReturnType<typeof instrumentsOf>;
   readonly #series = new Map<string, Series>();
   readonly #measured: Measurements[] = [];
   /** Series by key, since to find the kind of a key takes as long as all other work here. */
-  readonly #recent = new Map<string, Series>();
+  readonly #recent = new RecentKeys<Series>();
   /** Waiting requests and current holds, by the number of the request. */
   readonly #waiting = new Map<number, Series>();
   readonly #held = new Map<number, Series>();
@@ -115,9 +109,10 @@ export class LockMetrics {
       },
       renewed: (event) => {
         const { margin = Number.POSITIVE_INFINITY } = event;
-        if (Number.isFinite(margin)) this.#of(event).margins.add(margin / 1_000);
+        if (Number.isFinite(margin)) this.#measure('margin', this.#of(event), margin);
       },
-      left: (event) => this.#countStored(event),
+      left: (event) =>
+        this.#instruments.memoStored.add(1, { ...this.#of(event).attributes, 'lock.memo.state': event.state! }),
       renewalFailed: (event) => this.#instruments.renewalFailures.add(1, this.#of(event).attributes),
     };
     const { waiting, held } = this.#instruments;
@@ -159,12 +154,7 @@ export class LockMetrics {
       this.#held.set(request, series);
     }
     const type = end === 'failed' ? typeOfError(error) : undefined;
-    const { wait, requests } = this.#instruments;
-    this.#with(series, series.waits, OUTCOMES[end], type, wait, requests).add(duration / 1_000);
-  }
-
-  #countStored(event: LockEvent): void {
-    this.#instruments.memoStored.add(1, { ...this.#of(event).attributes, 'lock.memo.state': event.state! });
+    this.#measure('wait', series, duration, OUTCOMES[end], type);
   }
 
   /** Counts the end of a hold once: a lost hold may be released later. */
@@ -173,14 +163,13 @@ export class LockMetrics {
     if (!series) return;
     this.#held.delete(request);
     series.held--;
-    this.#with(series, series.holds, outcome, undefined, this.#instruments.hold).add(duration / 1_000);
+    this.#measure('hold', series, duration, outcome);
   }
 
   #of({ request, key, type, backend }: LockEvent): Series {
     const known = this.#held.get(request) ?? this.#recent.get(key);
     if (known?.type === type) return known;
     const series = this.#seriesOf(key, type, backend);
-    if (this.#recent.size >= MAX_RECENT_KEYS) this.#recent.clear();
     this.#recent.set(key, series);
     return series;
   }
@@ -191,33 +180,24 @@ export class LockMetrics {
     const series = this.#series.get(name);
     if (series) return series;
     const attributes = { 'lock.backend': backend, 'lock.kind': kind, 'lock.type': type };
-    const margins = this.#measuring(this.#instruments.margin, attributes);
-    const made = { type, attributes, margins, waits: new Map(), holds: new Map(), waiting: 0, held: 0 };
+    const made = { type, attributes, wait: new Map(), hold: new Map(), margin: new Map(), waiting: 0, held: 0 };
     this.#series.set(name, made);
     return made;
   }
 
   /** @param type the type of the error, if there was one: it says more than the outcome */
-  #with(
-    { attributes }: Series,
-    known: Map<string, Measurements>,
-    outcome: string,
-    type: string | undefined,
-    histogram: Histogram,
-    counter?: Counter,
-  ): Measurements {
-    const name = type ?? outcome;
-    const measurements = known.get(name);
-    if (measurements) return measurements;
-    const more = { 'lock.outcome': outcome, ...(type !== undefined && { 'error.type': type }) };
-    const made = this.#measuring(histogram, { ...attributes, ...more }, counter);
-    known.set(name, made);
-    return made;
-  }
-
-  #measuring(histogram: Histogram, attributes: Attributes, counter?: Counter): Measurements {
-    const made = new Measurements(histogram, attributes, counter);
-    this.#measured.push(made);
-    return made;
+  #measure(what: Measured, series: Series, ms: number, outcome?: string, type?: string): void {
+    const name = type ?? outcome ?? '';
+    let measurements = series[what].get(name);
+    if (!measurements) {
+      const attributes = { ...series.attributes };
+      if (outcome !== undefined) attributes['lock.outcome'] = outcome;
+      if (type !== undefined) attributes['error.type'] = type;
+      const counter = what === 'wait' ? this.#instruments.requests : undefined;
+      measurements = new Measurements(this.#instruments[what], attributes, counter);
+      series[what].set(name, measurements);
+      this.#measured.push(measurements);
+    }
+    measurements.add(ms / 1_000);
   }
 }

@@ -7,9 +7,8 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { type Cancel, type LockEvent, systemClock } from '../core/index.ts';
-import type { Holder, Holders } from './holders.ts';
-import { traceparentOf } from './holders.ts';
+import { type Cancel, type LockEvent, reasonOf, systemClock } from '../core/index.ts';
+import { type Holder, type Holders, traceparentOf } from './holders.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 
@@ -113,10 +112,8 @@ export class LockSpans {
     const local = this.#local.get(key);
     const holders = local ? [local.holder] : await this.#plan.holders.of(key);
     if (!wait?.isRecording() || holders.length === 0) return;
-    wait.setAttribute(
-      'lock.holder',
-      holders.map(({ label }) => label),
-    );
+    const labels = holders.map(({ label }) => label);
+    wait.setAttribute('lock.holder', labels);
     // The API before 1.9 has no `addLink`.
     for (const { span, label } of holders)
       if (span) wait.addLink?.({ context: span, attributes: { 'lock.holder': label } });
@@ -135,7 +132,7 @@ export class LockSpans {
     if (end === 'acquired' || end === 'handedOver') this.#holds(event, traced);
     else {
       lock.setAttributes(outcome);
-      if (end === 'timedOut' || end === 'failed') failed(lock, event.error);
+      if (end === 'timedOut' || end === 'failed') this.#fail(lock, event.error);
       this.#close(traced);
       this.#open.delete(event.request);
     }
@@ -156,7 +153,7 @@ export class LockSpans {
     this.#open.delete(request);
     if (this.#local.get(key)?.request === request) this.#local.delete(key);
     traced.hold?.setAttribute('lock.outcome', outcome);
-    if (traced.hold && error !== undefined) failed(traced.hold, error);
+    if (traced.hold && error !== undefined) this.#fail(traced.hold, error);
     this.#close(traced);
   }
 
@@ -166,9 +163,10 @@ export class LockSpans {
     hold?.end();
     if (hold !== lock) lock.end();
   }
-}
 
-function failed(span: Span, error: unknown): void {
-  span.setAttribute('error.type', typeOfError(error));
-  span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
+  #fail(span: Span, error: unknown): void {
+    const type = typeOfError(error); // without keys it stands for the message, which names the key
+    span.setAttribute('error.type', type);
+    span.setStatus({ code: SpanStatusCode.ERROR, message: this.#plan.keys ? reasonOf(error) : type });
+  }
 }

@@ -135,10 +135,8 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   #throwTaken(): never {
     const { name: backend } = this.#runtime.engine.backend;
     const { name } = this.target;
-    throw new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
-      key: name,
-      backend,
-    });
+    const message = `${quoted(name)} on ${backend} is taken, and wait is 0`;
+    throw new LockError('LOCK_TIMEOUT', message, { key: name, backend });
   }
 
   /** @throws LockError `LOCK_UNSUPPORTED` when the engine cannot do what these terms ask for */
@@ -192,7 +190,7 @@ export const oneKey = <L extends AnyLease>(
   name: key,
   take: (terms, _, watched) =>
     runtime.take(key, demand, terms, watched) as Promise<AnyLease | undefined> as Promise<L | undefined>,
-  inside: (lease, fn) => new Frame(runtime, lease as AnyLease as HeldLease).run(fn, lease),
+  inside: (lease, fn) => new Frame(runtime, lease as AnyLease as HeldLease, demand).run(fn, lease),
 });
 
 /** A mutex has one holder at a time. A call inside `run` re-enters. */

@@ -1,4 +1,4 @@
-import { type AnyLease, type Duration, type LeaseRecord, leastOf } from '../core/index.ts';
+import { type AnyLease, type Duration, type LeaseRecord, leastOf, onAbort } from '../core/index.ts';
 
 /** Several leases as one. It is lost when any part is lost. */
 export class MultiLease implements AnyLease {
@@ -65,16 +65,9 @@ export class MultiLease implements AnyLease {
   }
 }
 
-/**
- * Gives a signal that aborts when one of `signals` aborts. `AbortSignal.any` would leak: Node.js never frees its signal once that has a listener
- * (nodejs/node#54614).
- */
+/** Aborts when one of `signals` aborts. `AbortSignal.any` would leak: Node.js never frees its signal once that has a listener (nodejs/node#54614). */
 function firstOf(signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();
-  for (const signal of signals) {
-    const abort = (): void => controller.abort(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  }
+  for (const signal of signals) onAbort(signal, () => controller.abort(signal.reason));
   return controller.signal;
 }

@@ -41,7 +41,7 @@ export function semaphore(
   const of = whole(permits, 'permits', 1, ALL_UNITS - 1);
   const permit = oneKey<SharedLease>(runtime, key, { units: 1, capacity: of });
   const target: Target<SharedLease, PermitOptions> = {
-    name: key,
+    ...permit,
     lockOptions(given) {
       if (typeof given !== 'object' || given === null) return given; // the check of all options refuses it
       const { units: _, ...rest } = given;
@@ -51,7 +51,6 @@ export function semaphore(
       const units = given?.units === undefined ? 1 : whole(given.units, 'units', 1, of);
       return oneKey<SharedLease>(runtime, key, { units: units, capacity: of }).take(terms, undefined, watched);
     },
-    inside: (lease, fn) => permit.inside(lease, fn),
   };
   return new LockObject(runtime, target, defaults, options);
 }

@@ -1,5 +1,5 @@
-import { invalid, shown } from '../core/index.ts';
-import type { Query } from './query.ts';
+import { invalid, KeyedSerializer, LockError, shown } from '../core/index.ts';
+import { codesOf, type DialectName, type Query } from './query.ts';
 
 /**
  * A transaction as a library gives it: the connection of pg, mysql2 or mariadb, the `sql` of postgres.js, the `tx` of Drizzle or Prisma,
@@ -41,6 +41,41 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
   ],
 ];
 
+/** The transaction of each `Query` of `queryOf`. */
+const transactions = new WeakMap<Query, object>();
+const [turns, checks] = [new KeyedSerializer<object>(), new KeyedSerializer<object>()];
+
+/** Runs `act` when the earlier ones of its transaction have settled. @param of `checks`, which wait for no row, have turns of their own */
+export const inTurn = <T>(query: Query, act: () => Promise<T>, of = turns): Promise<T> =>
+  of.take(transactions.get(query) ?? query, act);
+
+/** PostgreSQL: no active transaction, no such savepoint. MySQL and MariaDB: no such savepoint. */
+const NO_TRANSACTION = ['25P01', '3B001', '1305'];
+/** MySQL cannot prepare this statement. */
+const NOT_PREPARED = '1295';
+
+/**
+ * Checks that `query` runs in a transaction: outside of a transaction the server does not find the savepoint.
+ * @throws LockError `LOCK_INVALID`
+ */
+export async function assertTransaction(query: Query, dialect: DialectName, taker: string, key: string): Promise<void> {
+  const check = async (): Promise<void> => {
+    for (const text of ['SAVEPOINT holdfast_check', 'RELEASE SAVEPOINT holdfast_check']) await query(text, []);
+  };
+  try {
+    // In MySQL a savepoint replaces an earlier one of its name, so calls at once take turns. PostgreSQL keeps both, and needs no turns.
+    await (dialect === 'postgres' ? check() : inTurn(query, check, checks));
+  } catch (error) {
+    const codes = codesOf(error);
+    const isOutside = codes.some((code) => NO_TRANSACTION.includes(code));
+    if (!isOutside && !codes.includes(NOT_PREPARED)) throw error;
+    const why = isOutside
+      ? `${taker}() is not in a transaction: begin one, and give it a query that runs on its connection`
+      : `MySQL takes no SAVEPOINT as a prepared statement: give ${taker}() connection.query, not connection.execute`;
+    throw new LockError('LOCK_INVALID', why, { key, cause: error });
+  }
+}
+
 /**
  * Gives the `Query` of a transaction.
  * @throws LockError `LOCK_INVALID` for what is no transaction of these libraries
@@ -48,6 +83,12 @@ const CLIENTS: readonly (readonly [method: string, run: Run])[] = [
  * await db.transaction((tx: object) => lockRow(queryOf(tx), { dialect: 'postgres', table: 'orders', where: { id: 42 } }));
  */
 export function queryOf(transaction: Transaction): Query {
+  const query = makeQuery(transaction); // each time: an object may stand for the transaction of its caller, as a proxy does
+  if (query !== transaction) transactions.set(query, transaction); // a `Query` that was made before stays in the turns of its transaction
+  return query;
+}
+
+function makeQuery(transaction: Transaction): Query {
   const tx = transaction as Client;
   const has = (name: string): boolean => typeof Object(tx)[name] === 'function';
   const { queryRunner } = Object(tx) as Client;

@@ -1,9 +1,10 @@
 import { checkKey, invalid, LockError, namesOf, quoted } from '../core/index.ts';
-import { fromText, type RefusedValue, toText } from '../memo/encoding.ts';
+import { fromText, RefusedValue, toText } from '../memo/encoding.ts';
 import { decoded, encoded, unkeepable } from '../memo/entry.ts';
 import { checkMatch, fingerprint } from '../memo/match.ts';
+import { assertTransaction } from './clients.ts';
 import {
-  assertTransaction,
+  changedRows,
   checkCall,
   codesOf,
   type Dialect,
@@ -64,21 +65,25 @@ export async function keepIn<T>(
   if (typeof fn !== 'function') throw invalid('keepIn() needs a function that does the work', key);
   const mark = fingerprint(options, checkKey(key));
   const row: Place = { query, dialect, table, key };
-  await assertTransaction(query, 'keepIn', key); // without a transaction, the key would be committed before the work is done
+  await assertTransaction(query, dialect.name, 'keepIn', key); // without a transaction, the key would be committed before the work is done
   const stored = await takeRow(row, mark);
   if (stored) {
     checkMatch({ key, match: mark, backend: dialect.name }, String(stored.mark));
-    if (stored.value === null) throw unfinished(key, dialect.name);
-    return { value: decoded({ key, decode }, String(stored.value)), ran: false };
+    if (stored.value === null) {
+      const message = `${quoted(key)} has no result yet: it is asked for by the function that makes it, or the table was written to by another way`;
+      throw new LockError('LOCK_DEADLOCK', message, { key, backend: dialect.name });
+    }
+    const text = dialect.keep.hex ? Buffer.from(String(stored.value), 'hex') : stored.value;
+    return { value: decoded({ key, decode }, String(text)), ran: false };
   }
   try {
-    const text = textOf(key, encode, await fn());
+    const text = encoded({ encode }, await fn());
     const value = decoded({ key, decode }, text);
     await writeRow(row, text);
     return { value, ran: true };
   } catch (error) {
     await removeRow(row);
-    throw error;
+    throw error instanceof RefusedValue ? unkeepable(key, error) : error;
   }
 }
 
@@ -96,10 +101,11 @@ const takeRow = (place: Place, mark: string): Promise<Row | undefined> =>
     const { query, dialect, table, key } = place;
     const values = new Text(dialect);
     const into = `${values.name(table)} (${values.names(['key', 'mark'])})`;
-    const insert = `INSERT INTO ${into} VALUES (${values.value(key)}, ${values.value(mark)})`;
+    const insert = `INSERT INTO ${into} VALUES (${values.value(bytesOf(dialect, key))}, ${values.value(mark)})`;
     if (await isInserted(place, insert, values.params)) return undefined;
     const text = new Text(dialect);
-    const found = `SELECT ${text.names(['mark', 'value'])} FROM ${text.name(table)}${text.where({ key })}`;
+    const value = dialect.keep.hex ? 'HEX(`value`) AS `value`' : text.name('value');
+    const found = `SELECT ${text.name('mark')}, ${value} FROM ${text.name(table)}${text.where({ key: bytesOf(dialect, key) })}`;
     const [row] = recordsOf(await query(found + dialect.keep.latest, text.params));
     if (row) return row;
     throw new LockError('LOCK_DEADLOCK', `${quoted(key)} was taken away while it was read: begin again`, { key });
@@ -111,43 +117,33 @@ async function isInserted({ query, dialect }: Place, sql: string, params: never[
     const result = await query(sql + unlessThere, params);
     return unlessThere === '' || recordsOf(result).length > 0;
   } catch (error) {
-    if (unlessThere === '' && codesOf(error).includes(DUPLICATE)) return false;
+    if (unlessThere === '' && codesOf(error).includes('1062')) return false; // ER_DUP_ENTRY of MySQL and MariaDB
     throw error;
   }
 }
 
 async function writeRow(place: Place, value: string): Promise<void> {
-  const text = new Text(place.dialect);
-  const set = `UPDATE ${text.name(place.table)} SET ${text.name('value')} = ${text.value(value)}`;
-  const sql = set + text.where({ key: place.key });
-  await storing(place, () => place.query(sql, text.params));
+  const { query, dialect, table, key } = place;
+  const text = new Text(dialect);
+  const set = `UPDATE ${text.name(table)} SET ${text.name('value')} = ${text.value(bytesOf(dialect, value))}`;
+  const sql = set + text.where({ key: bytesOf(dialect, key), value: null });
+  const changed = await storing(place, async () => changedRows(await query(sql, text.params)));
+  if (changed > 0) return;
+  const message = `the transaction ended before the result of ${quoted(key)} was stored: roll back and begin again`;
+  throw new LockError('LOCK_DEADLOCK', message, { key });
 }
 
-/** Removes the row: a commit in spite of the error must leave no key without a result. In a failed transaction, only the rollback removes the row. */
+/**
+ * Removes the row: a commit in spite of the error must leave no key without a result. In a failed transaction, only the rollback removes the
+ * row. A deadlock on MySQL ends the transaction, and then the key may have the result of another one: that stays.
+ */
 async function removeRow({ query, dialect, table, key }: Place): Promise<void> {
   const text = new Text(dialect);
-  const sql = `DELETE FROM ${text.name(table)}${text.where({ key })}`;
+  const sql = `DELETE FROM ${text.name(table)}${text.where({ key: bytesOf(dialect, key), value: null })}`;
   await query(sql, text.params).catch(() => {});
 }
 
+const bytesOf = ({ keep }: Dialect, text: string) => (keep.hex ? Buffer.from(text) : text);
+
 const storing = <R>({ dialect, table }: Place, act: () => Promise<R>): Promise<R> =>
   translated(dialect, `keeping a result in ${table}`, act);
-
-/** @throws LockError `LOCK_INVALID` for a value that cannot be stored */
-function textOf<T>(key: string, encode: (value: T) => string, value: T): string {
-  try {
-    return encoded({ encode }, value);
-  } catch (refused) {
-    throw unkeepable(key, refused as RefusedValue);
-  }
-}
-
-/** ER_DUP_ENTRY of MySQL and MariaDB. */
-const DUPLICATE = '1062';
-
-const unfinished = (key: string, backend: string): LockError =>
-  new LockError(
-    'LOCK_DEADLOCK',
-    `${quoted(key)} has no result yet: it is asked for by the function that makes it, or the table was written to by another way`,
-    { key, backend },
-  );

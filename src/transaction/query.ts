@@ -15,26 +15,23 @@ export interface Dialect {
     readonly unlessThere: string;
     /** The end of a SELECT that reads what was committed last, even in a transaction with an older snapshot. */
     readonly latest: string;
+    /** Whether bytes are sent and read in hex: so they are the same under every character set of the connection. */
+    readonly hex: boolean;
   };
   /** Meanings of errors, by SQLSTATE or error number. */
   readonly errors: Readonly<Record<string, 'LOCK_TIMEOUT' | 'LOCK_DEADLOCK'>>;
 }
 
-/** ER_LOCK_WAIT_TIMEOUT, NOWAIT, ER_QUERY_TIMEOUT, and ER_STATEMENT_TIMEOUT of MariaDB. */
-const TIMEOUTS_OF_MYSQL = {
-  1205: 'LOCK_TIMEOUT',
-  3572: 'LOCK_TIMEOUT',
-  3024: 'LOCK_TIMEOUT',
-  1969: 'LOCK_TIMEOUT',
-} as const;
+/** MySQL and MariaDB: ER_LOCK_WAIT_TIMEOUT, NOWAIT, ER_QUERY_TIMEOUT, and ER_STATEMENT_TIMEOUT of MariaDB. */
+const TIMEOUTS = { 1205: 'LOCK_TIMEOUT', 3572: 'LOCK_TIMEOUT', 3024: 'LOCK_TIMEOUT', 1969: 'LOCK_TIMEOUT' } as const;
 
 const ofMysql = (name: DialectName): Dialect => ({
   name,
   quote: '`',
   mark: () => '?',
   // Not INSERT IGNORE, which would also ignore other errors.
-  keep: { unlessThere: '', latest: ' LOCK IN SHARE MODE' },
-  errors: { ...TIMEOUTS_OF_MYSQL, 1213: 'LOCK_DEADLOCK' },
+  keep: { unlessThere: '', latest: ' LOCK IN SHARE MODE', hex: true },
+  errors: { ...TIMEOUTS, 1213: 'LOCK_DEADLOCK' },
 });
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
@@ -42,7 +39,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     name: 'postgres',
     quote: '"',
     mark: (n) => `$${n}`,
-    keep: { unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1 AS made', latest: '' },
+    keep: { unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1 AS made', latest: '', hex: false },
     // 57014 (a cancelled statement) is not here: a limit of the caller may be the reason, too. Only `lockRow` knows which limit it was.
     errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
   },
@@ -52,10 +49,8 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
 
 /** @throws LockError `LOCK_INVALID` */
 export function dialectOf(name: DialectName): Dialect {
-  if (!Object.hasOwn(DIALECTS, name)) {
-    throw invalid(`dialect is ${shown(name)}; it must be one of ${Object.keys(DIALECTS).join(', ')}`);
-  }
-  return DIALECTS[name];
+  if (Object.hasOwn(DIALECTS, name)) return DIALECTS[name];
+  throw invalid(`dialect is ${shown(name)}; it must be one of ${Object.keys(DIALECTS).join(', ')}`);
 }
 
 /**
@@ -93,10 +88,8 @@ const COUNTS = ['rowCount', 'affectedRows', 'count', 'numAffectedRows', 'affecte
 /** Reads how many rows were changed. @throws LockError `LOCK_INVALID` if the result does not show it */
 export function changedRows(result: unknown): number {
   const changed = countOf(result);
-  if (changed === undefined) {
-    throw invalid('query did not say how many rows were changed: let it return what the driver returns');
-  }
-  return changed;
+  if (changed !== undefined) return changed;
+  throw invalid('query did not say how many rows were changed: let it return what the driver returns');
 }
 
 function countOf(result: unknown): number | undefined {
@@ -118,9 +111,8 @@ export function checkCall(
   options: { readonly dialect: DialectName },
   known: OptionNames,
 ): Dialect {
-  if (typeof query !== 'function') {
+  if (typeof query !== 'function')
     throw invalid(`${taker}() needs a function that runs a statement in your transaction, not ${shown(query)}`);
-  }
   checkGiven(options, known, `the options of ${taker}`);
   return dialectOf(options.dialect);
 }
@@ -144,22 +136,20 @@ export class Text {
   /** @throws LockError `LOCK_INVALID` */
   name(name: string): string {
     const { quote } = this.#dialect;
-    if (typeof name !== 'string' || !/^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/.test(name)) {
-      throw invalid(
-        `${shown(name)} is not the name of a table or column: letters, digits and _, at most 63, and one dot`,
-      );
-    }
-    return name
-      .split('.')
-      .map((part) => quote + part + quote)
-      .join('.');
+    if (typeof name === 'string' && /^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/.test(name))
+      return name.replace(/\w+/g, (part) => quote + part + quote);
+    throw invalid(
+      `${shown(name)} is not the name of a table or column: letters, digits and _, at most 63, and one dot`,
+    );
   }
 
   /** @throws LockError `LOCK_INVALID` for undefined, which drivers take for NULL: then no row would match, or NULL would be stored */
   value(value: unknown): string {
     if (value === undefined) throw invalid('a value is undefined; null stands for NULL');
-    this.params.push(value as never);
-    return this.#dialect.mark(this.params.length);
+    const hex = this.#dialect.keep.hex && Buffer.isBuffer(value);
+    this.params.push((hex ? value.toString('hex') : value) as never);
+    const mark = this.#dialect.mark(this.params.length);
+    return hex ? `UNHEX(${mark})` : mark;
   }
 
   names(names: readonly string[]): string {
@@ -205,29 +195,6 @@ export async function waitUntilMade(creation: Promise<unknown>): Promise<void> {
   });
 }
 
-/** PostgreSQL: no active transaction, no such savepoint. MySQL and MariaDB: no such savepoint. */
-const NO_TRANSACTION = ['25P01', '3B001', '1305'];
-/** MySQL cannot prepare this statement. */
-const NOT_PREPARED = '1295';
-
-/**
- * Checks that `query` runs in a transaction: outside of a transaction the server does not find the savepoint.
- * @throws LockError `LOCK_INVALID`
- */
-export async function assertTransaction(query: Query, taker: string, key: string): Promise<void> {
-  try {
-    for (const text of ['SAVEPOINT holdfast_check', 'RELEASE SAVEPOINT holdfast_check']) await query(text, []);
-  } catch (error) {
-    const codes = codesOf(error);
-    const isOutside = codes.some((code) => NO_TRANSACTION.includes(code));
-    if (!isOutside && !codes.includes(NOT_PREPARED)) throw error;
-    const why = isOutside
-      ? `${taker}() is not in a transaction: begin one, and give it a query that runs on its connection`
-      : `MySQL takes no SAVEPOINT as a prepared statement: give ${taker}() connection.query, not connection.execute`;
-    throw new LockError('LOCK_INVALID', why, { key, cause: error });
-  }
-}
-
 const ADVICE = {
   LOCK_TIMEOUT: 'others have the row locked; roll back, or try again later',
   LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin again, and lock rows in one order',
@@ -238,9 +205,7 @@ export async function translated<T>({ name, errors }: Dialect, what: string, act
   try {
     return await act();
   } catch (error) {
-    const ours = codesOf(error)
-      .map((code) => errors[code])
-      .find(Boolean);
+    const [ours] = codesOf(error).flatMap((code) => errors[code] ?? []);
     if (isLockError(error) || !ours) throw error;
     throw new LockError(ours, `${what} on ${name}: ${ADVICE[ours]}`, { backend: name, cause: error });
   }

@@ -16,6 +16,8 @@ import { codesOf } from './query.ts';
 import { STALE } from './rows.ts';
 
 const MAX_PAUSE_MS = 1_000;
+/** PostgreSQL's serialization failure and deadlock, MySQL's deadlock, MariaDB's ER_CHECKREAD. */
+const OVERTAKEN = ['40001', '40P01', '1213', '1020'];
 
 /** How often and when to try again. */
 export interface RetryOptions {
@@ -60,7 +62,8 @@ export async function retryStale<T>(
       const result = await fn(attempt);
       if (result !== STALE) return result;
     } catch (error) {
-      if (!isOvertaken(error)) throw error;
+      const isOvertaken = codesOf(error).some((code) => OVERTAKEN.includes(code));
+      if (!isOvertaken && !isLockError(error, 'LOCK_DEADLOCK')) throw error;
       cause = error;
     }
     const longest = Math.min(pause * 2 ** (attempt - 1), Math.max(pause, MAX_PAUSE_MS));
@@ -69,9 +72,3 @@ export async function retryStale<T>(
   const message = `the row changed ${counted(attempts, 'time')} before it could be written: try again later`;
   throw new LockError('LOCK_TIMEOUT', message, { cause });
 }
-
-/** PostgreSQL's serialization failure and deadlock, MySQL's deadlock, MariaDB's ER_CHECKREAD. */
-const OVERTAKEN = ['40001', '40P01', '1213', '1020'];
-
-const isOvertaken = (error: unknown): boolean =>
-  isLockError(error, 'LOCK_DEADLOCK') || codesOf(error).some((code) => OVERTAKEN.includes(code));

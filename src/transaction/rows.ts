@@ -1,4 +1,5 @@
 import { type Duration, invalid, milliseconds, namesOf, shown, systemClock, whole } from '../core/index.ts';
+import { inTurn } from './clients.ts';
 import {
   changedRows,
   checkCall,
@@ -40,9 +41,9 @@ export interface LockFreeOptions extends Rows {
   readonly limit?: number;
 }
 
-const ROWS = { dialect: true, table: true, columns: true, where: true } as const;
-const ROW = namesOf<LockRowOptions>({ ...ROWS, wait: true });
-const FREE = namesOf<LockFreeOptions>({ ...ROWS, orderBy: true, limit: true });
+const TABLE = { dialect: true, table: true } as const;
+const ROW = namesOf<LockRowOptions>({ ...TABLE, columns: true, where: true, wait: true });
+const FREE = namesOf<LockFreeOptions>({ ...TABLE, columns: true, where: true, orderBy: true, limit: true });
 
 /**
  * Locks a row until your transaction ends (`SELECT … FOR UPDATE`). There is no lease and no token: the database itself keeps others
@@ -63,11 +64,15 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
   const limit = wait === undefined ? undefined : milliseconds(wait, 'wait');
   const text = new Text(dialect);
   const select = `${selectStatement(text, options)}${text.where(where)} FOR UPDATE`;
-  return translated(dialect, `locking a row of ${options.table}`, async () => {
-    const run = async (sql: string): Promise<Row[]> => recordsOf(await query(sql, text.params));
-    if (!limit) return (await run(limit === 0 ? `${select} NOWAIT` : select))[0];
-    return (await withLockLimit(dialect.name, query, limit, select, run))[0];
-  });
+  const run = async (sql: string): Promise<Row[]> => recordsOf(await query(sql, text.params));
+  const lock = (): Promise<Row[]> => {
+    if (!limit) return run(limit === 0 ? `${select} NOWAIT` : select);
+    const { setting, select: limited } = LIMITS[dialect.name];
+    // At once, two calls would mix their limits: the second would restore that of the first. A call without a limit takes no turn: it could keep
+    // back another transaction for ever, if both have one `Query`.
+    return inTurn(query, () => withSetting(setting, query, limit, () => run(limited(select, limit))));
+  };
+  return (await translated(dialect, `locking a row of ${options.table}`, lock))[0];
 }
 
 /**
@@ -148,16 +153,8 @@ const LIMITS: Readonly<Record<DialectName, WaitLimit>> = {
 /** query_canceled of PostgreSQL: the statement took too long, or somebody cancelled it. */
 const CANCELLED = '57014';
 
-/** Runs the statement with a limit, and then restores the setting. */
-async function withLockLimit(
-  dialect: DialectName,
-  query: Query,
-  ms: number,
-  statement: string,
-  run: (statement: string) => Promise<Row[]>,
-): Promise<Row[]> {
-  const { select, setting } = LIMITS[dialect];
-  const ask = (): Promise<Row[]> => run(select(statement, ms));
+/** Asks with the setting of a limit, and then restores the setting. */
+async function withSetting<T>(setting: WaitLimit['setting'], query: Query, ms: number, ask: () => Promise<T>) {
   if (!setting) return ask();
   const was = String(recordsOf(await query(setting.read, []))[0]?.was);
   await query(setting.set(ms), []);
@@ -166,9 +163,8 @@ async function withLockLimit(
     return await ask();
   } catch (error) {
     const over = systemClock.now() - start >= ms && codesOf(error).includes(CANCELLED);
-    throw over
-      ? Object.assign(new Error('the time for all waits is over', { cause: error }), { code: '55P03' })
-      : error;
+    if (!over) throw error;
+    throw Object.assign(new Error('the time for all waits is over', { cause: error }), { code: '55P03' });
   } finally {
     // In a failed transaction of PostgreSQL this statement fails. Then the rollback restores the setting.
     await query(setting.restore(was), []).catch(() => {});
@@ -194,14 +190,7 @@ export interface ChangeOptions<V extends number | bigint> {
   readonly set: Row;
 }
 
-const CHANGE = namesOf<ChangeOptions<1>>({
-  dialect: true,
-  table: true,
-  where: true,
-  version: true,
-  column: true,
-  set: true,
-});
+const CHANGE = namesOf<ChangeOptions<1>>({ ...TABLE, where: true, version: true, column: true, set: true });
 
 /**
  * Changes a row and adds one to its version, if the row still has the version that was read. One statement does both.
@@ -223,11 +212,10 @@ export async function changeRow<V extends number | bigint>(
   if (Object.hasOwn(set, column)) throw invalid(`set has ${shown(column)}: the version is counted up by itself`);
   checkWhere(where, 'change');
   // Only a number can be counted up: '1' + 1 is '11', and NULL stays NULL.
-  if (typeof version !== 'bigint' && !Number.isSafeInteger(version)) {
+  if (typeof version !== 'bigint' && !Number.isSafeInteger(version))
     throw invalid(
       `version is ${shown(version)}; give a whole number: of a driver that gives text, BigInt(row.version)`,
     );
-  }
   const text = new Text(dialect);
   const changes = values.map(([name, value]) => `${text.name(name)} = ${text.value(value)}`);
   const counted = `${text.name(column)} = ${text.name(column)} + 1`;

@@ -7,7 +7,7 @@ import { CONFIRM_MS, Suspects } from './suspects.ts';
 /** The time from the start of a wait to its first look, and between two looks, ms. One look is not enough: a later wait may close a cycle. */
 const FIRST_LOOK_MS = 500;
 const LOOK_INTERVAL_MS = 2_000;
-/** How many waits one look covers at most: first those with the longest time since a look. */
+/** How many waits one look covers at most: first the suspects, then those with the longest time since a look. */
 const MAX_WAITS = 64;
 /** The pause after a look, as a multiple of the duration of the look, and its minimum, ms. During the pause, other waits become due. */
 const REST_FACTOR = 9;
@@ -57,14 +57,15 @@ export class Detector implements DeadlockWatch {
     const { clock } = engine;
     this.#running = true;
     while (this.#waits.size > 0 && !engine.activity.over && !this.#closed.signal.aborted) {
-      const due = [...this.#waits].sort((a, b) => a.lookAt - b.lookAt).slice(0, MAX_WAITS);
+      const due = [...this.#waits].sort((a, b) => a.lookAt - b.lookAt);
       const pause = Math.max(due[0]!.lookAt, this.#restUntil) - clock.now();
       if (pause > 0) {
         await engine.activity.pause(Math.min(pause, FIRST_LOOK_MS), true, this.#closed.signal);
         continue;
       }
       const now = clock.now();
-      const looked = due.filter((wait) => wait.lookAt <= now || this.#isSuspect(wait));
+      const suspects = due.filter((wait) => this.#isSuspect(wait));
+      const looked = [...new Set([...suspects, ...due.filter(({ lookAt }) => lookAt <= now)])].slice(0, MAX_WAITS);
       for (const wait of looked) wait.lookAt = now + LOOK_INTERVAL_MS * (1 - clock.random() / 4);
       await this.#look(looked).catch((error) => {
         for (const { request } of looked)

@@ -19,10 +19,7 @@ interface Sight {
   readonly at: number;
   /** When the claim expires if it is not renewed: later looks are compared with this time. */
   expires: number;
-  /**
-   * `early`: a renewal from before the first look may still arrive. `waiting`: from now on a renewal is a sign of life. `alive`: the claim
-   * was renewed, or its session keeps it without renewals.
-   */
+  /** `early`: a renewal sent before the first look may come. `waiting`: a renewal is a sign of life. `alive`: renewed, or kept by its session. */
   life: 'early' | 'waiting' | 'alive';
 }
 

@@ -108,7 +108,7 @@ test.each([
     await engine.attempt(waiting);
     await engine.watch!(waiting, (grant) => void woken.push(`${id}${grant ? ' has it' : ''}`));
   }
-  await engine.release(holder, undefined, left ? { text: 'words', ttl: 1_000 } : undefined);
+  await (left ? engine.store!(holder, { text: 'words', ttl: 1_000 }) : engine.release(holder));
   expect(woken).toEqual(left ? ['next has it', 'for words'] : ['next has it']);
 });
 
@@ -164,7 +164,7 @@ test('who is told of its turn may give it back, and forget what was left, before
   await engine.attempt(next);
   const done: unknown[] = [];
   await engine.watch!(next, () => void done.push(engine.release(next), engine.values!.forget('key')));
-  expect(await engine.release(holder, undefined, { text: 'words', ttl: 1_000 })).toEqual({ freed: true, stored: true });
+  expect(await engine.store!(holder, { text: 'words', ttl: 1_000 })).toBe(true);
   expect(await Promise.all(done)).toEqual([{ freed: true }, true]);
   expect(await engine.attempt(claim('last'))).toMatchObject({ granted: true });
 });

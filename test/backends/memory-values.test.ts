@@ -10,7 +10,7 @@ function engine() {
   const store = async (key: string, ttl: number): Promise<void> => {
     const holder = claim(`holder of ${key}`, { key });
     await engine.attempt(holder);
-    await engine.release(holder, undefined, { text: key, ttl });
+    await engine.store!(holder, { text: key, ttl });
   };
   const kept = async (): Promise<string[]> => {
     const keys: string[] = [];

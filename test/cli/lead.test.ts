@@ -81,6 +81,15 @@ describeOn('file', 'holdfast lead', () => {
     expect(await stood()).toBe(1);
   }, 60_000);
 
+  test('a signal that ends the wait for the next term gives its own code, not that of the last term', async () => {
+    // A signal that comes too late for the pause meets a command that it ends.
+    const script = 'mkdir first && exit 3; mkdir second && exit 3; exec sleep 30';
+    await using shell = desk.start('lead', 'brief', '--', 'sh', '-c', script);
+    await until('it has led twice', () => shell.stderr.split('standing for election again').length > 2);
+    shell.child.kill('SIGTERM');
+    expect((await shell.end()).code, 'the code of the signal').toBe(143);
+  }, 60_000);
+
   test.each([
     ['--one-term: the exit code is the command’s', ['--one-term', '--', 'sh', '-c', 'exit 7'], 7],
     ['a command that is not there', ['--', './not-here'], 127],

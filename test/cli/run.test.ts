@@ -1,7 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { supervise } from '../../products/cli/child/supervise.ts';
 import { timing } from '../../products/cli/child/timing.ts';
+import { temporaryFolder } from '../kit/folder.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
@@ -286,4 +288,17 @@ test.each([
   ['3000', '2s', { ttl: 3_000, grace: 2_000, notice: 2_000 }],
 ])('ttl %s and grace %s: notice comes in time for both', (ttl, grace, expected) => {
   expect(timing(ttl, grace)).toMatchObject(expected);
+});
+
+test.each([
+  ['its deadline passed while this process stood still', { held: false, remaining: 0 }, undefined],
+  ['its loss was told', { held: true, remaining: 3_000 }, new Error('lost')],
+])('a command never begins if the lease was lost before: %s', async (_title, state, loss) => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'ran');
+  const lost = new AbortController();
+  if (loss) lost.abort(loss);
+  const words = ['sh', '-c', `trap '' TERM; echo ran > '${path}'`];
+  const code = await supervise({ signal: lost.signal, ...state }, words, {}, timing('9s', '1s'));
+  expect({ ran: existsSync(path), code }, 'the command began without the lock').toEqual({ ran: false, code: 69 });
 });

@@ -25,9 +25,13 @@ function asking(answer?: Attempt) {
       calls.attempts++;
       return answer ? Promise.resolve(answer) : memoryEngine.attempt(claim);
     },
-    release(handle, next, leave) {
+    release(handle, next) {
       calls.released.push(handle.id);
-      return memoryEngine.release(handle, next, leave);
+      return memoryEngine.release(handle, next);
+    },
+    store(handle, value) {
+      calls.released.push(handle.id);
+      return memoryEngine.store!(handle, value);
     },
     watch(_, wake) {
       mail = wake;

@@ -3,7 +3,11 @@ import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import { createLocks } from '../../src/index.ts';
+import { channels } from '../../src/core/contract/events.ts';
+import { createLocks, type LockError } from '../../src/index.ts';
+
+const codeOf = ({ code }: LockError): string => code;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('closing waits for an attempt under way, so that what it is granted is given back before the engine is closed', async () => {
   const clock = manualClock(1);
@@ -106,4 +110,51 @@ test('nothing is asked of an engine that was closed, and no timer stays to ask i
   expect(clock.pending, 'timers left behind').toBe(0);
   await clock.advance(30_000);
   expect(after).toEqual([]);
+});
+
+test('run() rejects, and never begins its function, when a listener of its grant has closed the Locks', async () => {
+  const locks = createLocks(memory());
+  const close = (): void => void locks.close();
+  channels.acquired.subscribe(close);
+  let ran = false;
+  const run = locks.mutex('key').run(() => {
+    ran = true;
+  });
+  await expect(run).rejects.toMatchObject({
+    code: 'LOCK_LOST',
+    message: expect.stringContaining('its Locks were closed'),
+  });
+  channels.acquired.unsubscribe(close);
+  expect(ran).toBe(false);
+});
+
+test('run() of all() rejects, and never begins its function, when the Locks are closed after it got its last key', async () => {
+  const locks = createLocks(memory());
+  const holding = Promise.withResolvers<void>();
+  const first = locks.mutex('c').run(() => holding.promise);
+  let ran = false;
+  const run = locks.all(['a', 'b', 'c']).run(() => {
+    ran = true;
+  });
+  const outcome = run.then(() => 'resolved', codeOf);
+  await turn();
+  holding.resolve();
+  await first;
+  await locks.close();
+  expect([await outcome, ran]).toEqual(['LOCK_LOST', false]);
+});
+
+test('run() inside itself rejects, and never begins its function, when a listener of its entry has closed the Locks', async () => {
+  const locks = createLocks(memory());
+  const mutex = locks.mutex('key');
+  const close = (): void => void locks.close();
+  channels.reentered.subscribe(close);
+  let ran = false;
+  const inside = () =>
+    mutex.run(() => {
+      ran = true;
+    });
+  const outcome = await mutex.run(() => inside().then(() => 'resolved', codeOf));
+  channels.reentered.unsubscribe(close);
+  expect([outcome, ran]).toEqual(['LOCK_LOST', false]);
 });

@@ -46,6 +46,24 @@ test.each<[string, (locks: ReturnType<typeof createLocks>) => Promise<unknown>]>
   expect(clock.pending).toBeLessThan(4); // only those of the hold, and of the line that it left
 });
 
+test.each([
+  ['no wait', {}],
+  ['wait: 30s', { wait: '30s' }],
+] as const)('a call with %s that waits for its turn inside of a run gives up after 30 s', async (_, options) => {
+  const { clock, locks, timeout } = await scene();
+  const mutex = locks.mutex('key');
+  const error = Promise.withResolvers<LockError>();
+  void mutex.run(async () => {
+    await mutex.acquire(); // has its turn inside, and keeps it
+    error.resolve(timeout(mutex.acquire(options)));
+    await new Promise(() => {});
+  });
+  await clock.advance(29_999);
+  expect(await Promise.race([error.promise, 'waits'])).toBe('waits');
+  await clock.advance(1);
+  expect(await Promise.race([error.promise, 'waits'])).toMatchObject({ code: 'LOCK_TIMEOUT' });
+});
+
 test('a wait for ever has no end, per call or for all locks', async () => {
   const { clock, holder, locks } = await scene(undefined, { wait: 'forever' });
   const lease = locks.mutex('order:42').acquire();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
-import { manualClock } from '../../products/testing/index.ts';
+import { type ManualClock, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Hints } from '../../src/core/contract/backend.ts';
-import { createLocks, type LockOptions } from '../../src/index.ts';
+import { createLocks, type Lease, type LockOptions } from '../../src/index.ts';
 import { heard } from './heard.ts';
 
 function setup(calls: Partial<Backend> = {}) {
@@ -259,4 +259,104 @@ test.each([
   await locks.forceRelease('key', { reason: 'x'.repeat(length) });
   await clock.advance(1_000);
   expect(signal.reason.message).toContain(`"${told}"`);
+});
+
+test('a forced release ends a hold of an engine that keeps a hint that is no text', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const hints: Hints = { read: async () => null as never, write: async () => {} };
+  const lease = await createLocks(around(engine, { hints }), { clock }).mutex('key').acquire();
+  await createLocks(engine, { clock }).forceRelease('key', REASON);
+  await clock.advance(15_000);
+  expect([lease.held, lease.signal.aborted]).toEqual([false, true]);
+  expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+});
+
+/** A process that reads the notifications of its engine only at a call of `read`, and others on the same engine, of which one holds the key. */
+async function slowReader(calls: (engine: Backend) => Partial<Backend> = () => ({})) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const unread: (() => void)[] = [];
+  const backend = around(engine, {
+    traits: { ...engine.traits, wakes: 'buffered' },
+    watch: (claim, wake, age) => engine.watch!(claim, (...news) => void unread.push(() => wake(...news)), age),
+    ...calls(engine),
+  });
+  const [locks, others] = [createLocks(backend, { clock }), createLocks(engine, { clock })];
+  const theirs = await others.mutex('key').acquire();
+  const waiting = locks.mutex('key').acquire({ ttl: 30_000, renew: false });
+  await clock.advance(10);
+  const read = (): void => {
+    for (const message of unread.splice(0)) message();
+  };
+  return { clock, others, theirs, waiting, read };
+}
+
+/**
+ * Expects that a waiter which was evicted is granted after the holder that came next, and not beside it.
+ * @param read lets the process of the waiter read its notifications
+ */
+async function expectAfter(clock: ManualClock, waiting: Promise<Lease>, next: Lease, read = () => {}): Promise<void> {
+  let both: boolean | undefined;
+  void waiting.then(({ held }) => {
+    both = held && next.held;
+  });
+  await clock.advance(100);
+  expect(both, 'two hold at once').toBeUndefined();
+  await next.release();
+  read();
+  await clock.advance(5_000);
+  expect((await waiting).token > next.token).toBe(true);
+}
+
+test('a waiter that was admitted and evicted before it read either message is no holder', async () => {
+  const { clock, others, theirs, waiting, read } = await slowReader();
+  await theirs.release();
+  expect(await others.forceRelease('key', REASON), 'the waiter that has not read its grant is evicted').toBe(1);
+  const next = await others.mutex('key').acquire({ ttl: 60_000 });
+  read();
+  await expectAfter(clock, waiting, next, read);
+});
+
+test('a waiter that is evicted while the answer with its grant is on the way is no holder', async () => {
+  const answer = Promise.withResolvers<void>();
+  let granted = 0;
+  const { clock, others, theirs, waiting, read } = await slowReader((engine) => ({
+    async attempt(claim) {
+      const attempt = await engine.attempt(claim);
+      if (attempt.granted && ++granted === 1) await answer.promise;
+      return attempt;
+    },
+  }));
+  await theirs.release();
+  await clock.advance(2_500);
+  expect(granted, 'its sign of life is answered with the grant').toBe(1);
+  await others.forceRelease('key', REASON);
+  const next = await others.mutex('key').acquire({ ttl: 60_000 });
+  read();
+  answer.resolve();
+  await expectAfter(clock, waiting, next);
+});
+
+test('a waiter that is evicted while the answer to the release before it brings its grant is no holder', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const answer = Promise.withResolvers<void>();
+  const backend = around(engine, {
+    traits: { ...engine.traits, wakes: 'buffered' },
+    async release(handle, next) {
+      const released = await engine.release(handle, next);
+      if (next) await answer.promise;
+      return released;
+    },
+  });
+  const [locks, others] = [createLocks(backend, { clock }), createLocks(engine, { clock })];
+  const first = await locks.mutex('key').acquire({ handOff: false });
+  const waiting = locks.mutex('key').acquire({ handOff: false, renew: false });
+  void first.release();
+  await clock.advance(10);
+  expect(await others.forceRelease('key', REASON), 'the waiter is evicted').toBe(1);
+  const next = await others.mutex('key').acquire();
+  answer.resolve();
+  await expectAfter(clock, waiting, next);
 });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import type { Claim } from '../../src/core/contract/backend.ts';
-import { createLocks, type LockOptions } from '../../src/index.ts';
+import type { Claim, Renewal } from '../../src/core/contract/backend.ts';
+import { createLocks, type Lease, type LockOptions } from '../../src/index.ts';
 
 /** One process, and every claim it brings to the engine. */
 function scene() {
@@ -147,6 +147,63 @@ test.each([
   await second.release();
 });
 
+test.each([
+  ['is not confirmed', (gate: PromiseWithResolvers<Renewal[]>) => gate.resolve(['unknown'])],
+  ['fails', (gate: PromiseWithResolvers<Renewal[]>) => gate.reject(new Error('cut'))],
+] as const)('a hold whose renewal %s in the turn of its release goes back to the engine: the renewal may still arrive', async (_, answer) => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let gate: PromiseWithResolvers<Renewal[]> | undefined;
+  const backend = around(engine, {
+    renew(claims) {
+      if (gate) return engine.renew(claims);
+      gate = Promise.withResolvers();
+      return gate.promise;
+    },
+  });
+  const locks = createLocks(backend, { clock, ttl: 3_000, awaitRelease: false, handOff: { within: '5s' } });
+  const first = await locks.mutex('key').acquire();
+  const waiting = locks.mutex('key').acquire();
+  await clock.advance(1_000);
+  void first.release();
+  answer(gate!);
+  await clock.advance(10);
+  const second = await waiting;
+  expect(second.token, 'the engine has counted on').toBeGreaterThan(first.token + 1n);
+  await second.release();
+});
+
+test.each([
+  ['before', ['other', 'key']],
+  ['after', ['key', 'other']],
+] as const)('a hold that the listener of a loss %s it releases, just when it is due, is renewed no more: the renewal would shorten what the next holder has', async (_, order) => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    async renew(claims) {
+      // A renewal to the first lease takes a slower way than the extension.
+      if (claims[0]!.ttl === 30_000) await new Promise<void>((resolve) => clock.after(300, resolve));
+      return engine.renew(claims);
+    },
+  });
+  const locks = createLocks(backend, { clock, handOff: { within: 60_000 } });
+  const options: Record<string, LockOptions> = { other: { renew: false, ttl: 11_000, notice: 1_388 }, key: {} };
+  const leases = [];
+  for (const key of order) leases.push(await locks.mutex(key).acquire(options[key]));
+  const [other, first] = order[0] === 'other' ? leases : leases.reverse();
+  const next = locks.mutex('key').acquire();
+  other!.signal.addEventListener('abort', () => void first!.release());
+  const extended = next.then((lease) => lease.extend(120_000));
+  await clock.advance(10_000);
+  await extended;
+  const second = await next;
+  expect(second.token, 'passed on without the engine').toBe(first!.token + 1n);
+  for await (const { remaining } of engine.inspect!('key')) {
+    expect(remaining, 'the lease on the engine, which the holder counts on').toBeGreaterThanOrEqual(second.remaining);
+  }
+  await locks.close();
+});
+
 test('what the machine slept through is not passed on', async () => {
   const { clock, take } = scene();
   const first = await take();
@@ -217,4 +274,109 @@ test.each([
   const token = await running;
   await clock.advance(1);
   expect((await next).token === token + 1n).toBe(granted);
+});
+
+test.each<[string, LockOptions]>([
+  ['a renewal', {}],
+  ['an extension', {}],
+  ['a question about a hold that is not renewed', { renew: false }],
+])('a hold that %s finds gone in the turn of its release does not pass on', async (asks, options) => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const asked: [readonly Claim[], PromiseWithResolvers<Renewal[]>][] = [];
+  const backend = around(engine, {
+    renew(claims) {
+      const answer = Promise.withResolvers<Renewal[]>();
+      asked.push([claims, answer]);
+      return answer.promise;
+    },
+    ...(asks === 'an extension' && { watchHold: undefined }),
+  });
+  const locks = createLocks(backend, { clock, awaitRelease: false, handOff: { within: 60_000 } });
+  const first = await locks.mutex('key').acquire(options);
+  let second: Lease | undefined;
+  void locks
+    .mutex('key')
+    .acquire()
+    .then((lease) => {
+      second = lease;
+    });
+  await clock.advance(600);
+  if (asks === 'an extension') void first.extend(30_000).catch(() => {});
+  const others = createLocks(engine, { clock });
+  const theirs = others.mutex('key').acquire();
+  await clock.advance(10);
+  await others.forceRelease('key', { reason: 'it hangs' });
+  await clock.advance(3);
+  const [claims, answer] = asked[0]!;
+  const gone = await engine.renew(claims);
+  expect(gone).toEqual(['gone']);
+  void first.release();
+  answer.resolve(gone);
+  await clock.advance(5);
+  expect([(await theirs).held, second?.held], 'two hold at once').toEqual([true, undefined]);
+});
+
+test.each<[string, LockOptions]>([
+  ['passes on', {}],
+  ['lingers', { handOff: { within: 60_000, linger: 1_000 } }],
+  ['waits for the end of its turn', { awaitRelease: false }],
+])('a hold whose engine has just told of its end, and was not asked yet, goes back where it else %s', async (how, options) => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const [locks, others] = [engine, engine].map((each) => createLocks(each, { clock }));
+  const mutex = locks!.mutex('key', { handOff: { within: 60_000 }, ...options });
+  const first = await mutex.acquire();
+  const waiting = how === 'lingers' ? undefined : mutex.acquire();
+  await clock.advance(600);
+  const theirs = others!.mutex('key').acquire();
+  await clock.advance(10);
+  await others!.forceRelease('key', { reason: 'it hangs' });
+  void first.release();
+  let second: Lease | undefined;
+  void (waiting ?? mutex.acquire()).then((lease) => {
+    second = lease;
+  });
+  await clock.advance(5);
+  expect([(await theirs).held, second?.held], 'two hold at once').toEqual([true, undefined]);
+});
+
+test('a hold does not pass on to a caller whose notice of a loss would be due before a renewal', async () => {
+  const { clock, take } = scene();
+  const handOff = { within: 60_000 };
+  const first = await take({ handOff, ttl: 30_000 });
+  await clock.advance(9_900);
+  const waiting = take({ handOff, ttl: 30_000, notice: 20_000 });
+  await clock.advance(1);
+  await first.release();
+  await clock.advance(100);
+  const second = await waiting;
+  expect(second.signal.aborted).toBe(false);
+  expect(second.token).toBeGreaterThan(first.token + 1n);
+});
+
+test('a hold does not pass on once the engine has granted its key to another caller of this process', async () => {
+  const { clock, engine, locks, take } = scene();
+  const handOff = { within: 60_000 };
+  const evicted = await take({ handOff, ttl: 30_000 });
+  let granted: Lease | undefined;
+  const inside = locks.mutex('other').run(async () => {
+    granted = await take({ detect: true });
+  });
+  await clock.advance(10);
+  const waiting = take({ handOff, ttl: 30_000 });
+  await engine.evict!('key', evicted.token);
+  await clock.advance(10);
+  expect(granted?.held, 'the caller that stands in the queue of the engine').toBe(true);
+  await evicted.release();
+  let passed: boolean | undefined;
+  void waiting.then(({ held }) => {
+    passed = held && granted!.held;
+  });
+  await clock.advance(100);
+  expect(passed, 'two hold at once').toBeUndefined();
+  await granted!.release();
+  await clock.advance(100);
+  expect((await waiting).token > granted!.token).toBe(true);
+  await inside;
 });

@@ -1,9 +1,10 @@
 /** A caller that gives up leaves its claim in the line of the engine to the next equal caller of its process. */
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, type Locks } from '../../src/index.ts';
 
 test('who takes over a claim asks on in its stead, holds alone, and lets in the next one', async () => {
   const clock = manualClock();
@@ -33,4 +34,45 @@ test('who takes over a claim asks on in its stead, holds alone, and lets in the 
   await lease.release();
   await (await third).release();
   expect(await others.tryAcquire(), 'when all have released').not.toBeNull();
+});
+
+/** Two callers of one process wait behind another process, and the first of them gives up. @returns the label that the engine lists for the second */
+async function labelOfSecond(
+  waits: (locks: Locks, label: string, signal: AbortSignal) => Promise<unknown>,
+): Promise<string> {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const [locks, others] = [createLocks(engine, { clock }), createLocks(engine, { clock })];
+  const theirs = await others.mutex('key').acquire();
+  const [stop, end] = [new AbortController(), new AbortController()];
+  const first = waits(locks, 'first', stop.signal).catch(() => {});
+  await clock.advance(10);
+  const second = waits(locks, 'second', end.signal);
+  await clock.advance(10);
+  stop.abort();
+  await first;
+  await theirs.release();
+  await clock.advance(1_000);
+  const who = await others.leader('key').current();
+  end.abort();
+  await clock.advance(100);
+  await second;
+  return who!.label;
+}
+
+const untilAbort = ({ signal }: { readonly signal: AbortSignal }): Promise<unknown> => once(signal, 'abort');
+
+test('a candidate leads under its own label, also when another one of its process stopped waiting before it', async () => {
+  const label = await labelOfSecond((locks, label, signal) =>
+    locks.leader('key', { label }).run(untilAbort, { signal }),
+  );
+  expect(label, 'the label of the leader').toBe('second');
+});
+
+test('a caller of a lock that passes from hand to hand takes over a claim whatever its label, and keeps the place', async () => {
+  const label = await labelOfSecond(async (locks, label, signal) => {
+    await using _ = await locks.mutex('key', { label }).acquire({ signal });
+    await untilAbort({ signal });
+  });
+  expect(label, 'the label of the claim that was taken over').toBe('first');
 });

@@ -111,7 +111,7 @@ describe('it is renewed', () => {
 
   test('after a renewal from when that was sent, for what was confirmed', () => {
     const timing = timingOf();
-    timing.renewalFailed(3_000, new Error('broken'), 500);
+    timing.renewalFailed(new Error('broken'), 500);
     const { deadline } = timing;
     timing.noteRenewal(1_000, 1_500, 1_100);
     expect(timing).toMatchObject({
@@ -126,19 +126,26 @@ describe('it is renewed', () => {
 
   test('not while a renewal is under way, whatever else is confirmed meanwhile', () => {
     const timing = timingOf();
-    timing.renewing = Promise.resolve();
+    timing.noteRenewing(Promise.resolve());
     timing.noteRenewal(500, 3_000, 600);
     expect(timing).toMatchObject({ sent: 500, renewAt: Number.POSITIVE_INFINITY });
-    timing.renewing = undefined;
+    timing.noteRenewing(undefined);
     timing.noteRenewal(700, 3_000, 800);
     expect(timing.renewAt).toBe(1_700);
   });
 
-  test('again soon after a failure, which is remembered, and leaves in doubt what it may still set', () => {
+  test('again soon after a failure, which is remembered', () => {
     const timing = timingOf();
     const error = new Error('broken');
-    timing.renewalFailed(3_000, error, 1_100);
-    expect(timing).toMatchObject({ failure: error, renewAt: 1_350, deadline: 2_968, certain: false });
+    timing.renewalFailed(error, 1_100);
+    expect(timing).toMatchObject({ failure: error, renewAt: 1_350, deadline: 2_968 });
+  });
+
+  test('for no longer than what a renewal without an answer may still set', () => {
+    const timing = timingOf();
+    timing.doubt(1_500);
+    timing.noteRenewal(1_000, 3_000, 1_100);
+    expect(timing).toMatchObject({ certain: false, confirmation: { sent: 1_000, validFor: 1_500 } });
   });
 });
 
@@ -189,8 +196,10 @@ describe('an extension', () => {
 });
 
 test.each<[string, LockOptions, number, boolean]>([
-  ['that renews with half of its lease left', { ttl: 2_000 }, 1_968, true],
-  ['that renews, with less', { ttl: 2_000 }, 1_969, false],
+  ['that renews with half of the time until its notice left', { ttl: 2_000 }, 1_868, true],
+  ['that renews, with less', { ttl: 2_000 }, 1_869, false],
+  ['that renews and has a long notice, with half of the time until then', { ttl: 2_000, notice: 1_300 }, 1_318, true],
+  ['that renews and has a long notice, with less', { ttl: 2_000, notice: 1_300 }, 1_319, false],
   ['that does not renew with all of its lease', { ttl: 2_000, renew: false }, 990, true],
   ['that does not renew, with less', { ttl: 2_000, renew: false }, 991, false],
 ])('it lasts for the next one %s: %j at %i ms, %j', (_, options, now, lasts) => {

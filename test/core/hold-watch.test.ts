@@ -126,6 +126,22 @@ test('a wake ends a hold that is not renewed and is gone', async () => {
   expect(lease.signal.aborted).toBe(true);
 });
 
+test.each<[string, LockOptions]>([
+  ['is not renewed', { renew: false, notice: 20_000 }],
+  ['was renewed until then', { maxHold: 1_000, notice: 20_000 }],
+])('a wake ends a hold that is gone, also when its holder knows of the loss already: it %s', async (_, options) => {
+  const { clock, watches, take, evict } = setup();
+  const lease = await take(options);
+  await clock.advance(10_000);
+  watches[0]!.wake();
+  await clock.advance(1);
+  expect([lease.signal.aborted, lease.held], 'while the engine has it').toEqual([true, true]);
+  await evict();
+  watches[0]!.wake();
+  await clock.advance(1);
+  expect(lease.held, 'when it is gone').toBe(false);
+});
+
 test('a watch is ended once, also where its hold waits for a next caller before it goes back', async () => {
   const clock = manualClock();
   let ends = 0;
@@ -160,6 +176,26 @@ test('a watch is told how long ago the engine was asked for the hold', async () 
   await locks.mutex('key').acquire();
   await clock.advance(1_000);
   expect(ages).toEqual([500]);
+});
+
+test.each([
+  ['linger', { linger: 1_000, within: 10_000 }],
+  ['hand-over', { within: 10_000 }],
+] as const)('a hold that was evicted before its %s is lost once the next holder watches it, and not at its next renewal', async (how, handOff) => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const mutex = createLocks(engine, { clock, handOff }).mutex('key');
+  const first = await mutex.acquire();
+  await clock.advance(100);
+  const waiting = how === 'hand-over' ? mutex.acquire() : undefined;
+  if (how === 'linger') await first.release();
+  expect(await createLocks(engine, { clock }).forceRelease('key', { reason: 'stuck' })).toBe(1);
+  await clock.advance(100);
+  await first.release();
+  const second = await (waiting ?? mutex.acquire());
+  expect(second.token, 'passed on without the engine').toBe(first.token + 1n);
+  await clock.advance(600);
+  expect(second.signal.reason, 'ms after it passed on: 600').toMatchObject({ code: 'LOCK_LOST' });
 });
 
 test('a wake during a renewal asks when that is answered, since its answer may be older', async () => {
@@ -261,4 +297,22 @@ test('a wake for a hold that was given back sets no timer', async () => {
   watches[0]!.wake();
   for (let turn = 0; turn < 5; turn++) await undefined;
   expect(clock.pending).toBe(0);
+});
+
+test('a hold that the listener of a loss releases, just when its eviction is to be watched, leaves no watch behind', async () => {
+  const clock = manualClock();
+  const watched: string[] = [];
+  const backend = around(memory({ clock }), {
+    watchHold(claim) {
+      watched.push(claim.key);
+      return { [Symbol.asyncDispose]: async () => void watched.splice(watched.indexOf(claim.key), 1) };
+    },
+  });
+  const locks = createLocks(backend, { clock });
+  const other = await locks.mutex('other').acquire({ renew: false, ttl: 1_000, notice: 488 }); // told of its end after 500 ms
+  const lease = await locks.mutex('key').acquire();
+  other.signal.addEventListener('abort', () => void lease.release());
+  await clock.advance(600);
+  expect(other.signal.aborted).toBe(true);
+  expect(watched, 'watches that nobody ends').not.toContain('key');
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { lose, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim } from '../../src/core/contract/backend.ts';
+import type { Backend, Claim, Renewal } from '../../src/core/contract/backend.ts';
 import { heldLease } from '../../src/core/queue/held-lease.ts';
 import { createLocks, type Lease, LockError, type Mutex } from '../../src/index.ts';
 import { heard } from './heard.ts';
@@ -197,6 +197,35 @@ test('what is told lost while an extension is under way is not extended', async 
   expect(lease.signal.aborted).toBe(true);
   expect(lease.remaining, 'the old deadline stands').toBeLessThan(100);
   await lease.release();
+});
+
+test('an extension whose lease was released before its answer is still in doubt for the leases around it', async () => {
+  const asked: PromiseWithResolvers<void>[] = [];
+  const late: (readonly Claim[])[] = [];
+  const { clock, engine, locks } = scene(async (engine, claims) => {
+    if (asked.length > 0) return engine.renew(claims);
+    asked.push(Promise.withResolvers());
+    late.push(claims);
+    await asked[0]!.promise;
+    return ['unknown'];
+  });
+  const lock = locks.mutex('key');
+  await lock.run(
+    async (outer) => {
+      const inner = await lock.acquire();
+      const extended = expect(inner.extend(2_000)).rejects.toMatchObject({ code: 'LOCK_NOT_HELD' });
+      await clock.advance(1);
+      await inner.release();
+      asked[0]!.resolve();
+      await extended;
+      await outer.extend(10_000).catch((error) => expect(error).toMatchObject({ code: 'LOCK_UNAVAILABLE' }));
+      await engine.renew(late[0]!);
+      await clock.advance(3_000);
+      const next = await createLocks(engine, { clock }).mutex('key').tryAcquire();
+      expect(outer.held && next !== null, 'two hold').toBe(false);
+    },
+    { renew: false },
+  );
 });
 
 test('of two extensions at once, the shorter one does not arrive last', async () => {
@@ -496,4 +525,49 @@ test('only a lease as a lock gives it counts as one', async () => {
   expect(heldLease(lease)).toBe(lease);
   for (const other of [undefined, 'key', { ...lease }, await locks.all(['a', 'b']).acquire()])
     expect(() => heldLease(other)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+});
+
+test('an extension that the engine refuses, beside a renewal that had the longer lease, shortens no lease that the holder counts on', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const refused = Promise.withResolvers<Renewal[]>();
+  let calls = 0;
+  const backend = around(engine, { renew: (claims) => (calls++ === 0 ? refused.promise : engine.renew(claims)) });
+  const lease = await createLocks(backend, { clock }).mutex('key').acquire();
+  await clock.advance(9_000);
+  const kept = new LockError('LOCK_INVALID', 'a lease lasts no longer here');
+  const extended = expect(lease.extend(120_000)).rejects.toBe(kept);
+  await clock.advance(1_500);
+  refused.resolve([{ validFor: 28_500, kept }]);
+  await extended;
+  await clock.advance(90_000);
+  for await (const { remaining } of engine.inspect!('key')) {
+    expect(remaining, 'the lease on the engine, which the holder counts on').toBeGreaterThanOrEqual(lease.remaining);
+  }
+});
+
+test('an extension that the engine refuses, as it refuses a renewal beside it, asks for no longer lease afterwards', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const kept = new LockError('LOCK_INVALID', 'a lease lasts no longer here');
+  const refused = Promise.withResolvers<Renewal[]>();
+  const asked: number[] = [];
+  const backend = around(engine, {
+    async renew(claims) {
+      const [{ ttl }] = claims as [Claim];
+      asked.push(ttl);
+      if (asked.length === 1) return refused.promise;
+      return ttl > 30_000 ? [{ validFor: 30_000, kept }] : engine.renew(claims);
+    },
+  });
+  const lease = await createLocks(backend, { clock }).mutex('key').acquire();
+  await clock.advance(9_000);
+  const extended = expect(lease.extend(120_000)).rejects.toBe(kept);
+  await clock.advance(1_500);
+  refused.resolve([{ validFor: 28_500, kept }]);
+  await extended;
+  await clock.advance(30_000);
+  expect(lease.held).toBe(true);
+  expect(asked.slice(2).length).toBeGreaterThan(0);
+  expect(new Set(asked.slice(2))).toEqual(new Set([30_000]));
 });

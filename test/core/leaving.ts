@@ -2,14 +2,14 @@ import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
-import type { Backend, NewValue, Release } from '../../src/core/contract/backend.ts';
+import type { Backend, NewValue } from '../../src/core/contract/backend.ts';
 import type { Clock } from '../../src/core/contract/clock.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { LockRuntime } from '../../src/core/queue/runtime.ts';
 import type { LockOptions } from '../../src/index.ts';
 
 /** An answer of the engine to a release with words, that may carry it out by `ask`. */
-export type Answer = (ask: () => Promise<Release>) => Promise<Release>;
+export type Answer = (ask: () => Promise<boolean>) => Promise<boolean>;
 
 interface How {
   /** To the releases with words, one after the other; the last one to all others, too. Default: as the engine answers. */
@@ -28,10 +28,13 @@ export function leaving({ answers = [(ask) => ask()], clock: own, backend }: How
   const withWords: number[] = [];
   const without: number[] = [];
   const broken = around(engine, {
-    release(handle, next, words) {
-      (words ? withWords : without).push(clock.now());
-      if (!words) return engine.release(handle, next);
-      return answers[Math.min(withWords.length, answers.length) - 1]!(() => engine.release(handle, next, words));
+    release(handle, next) {
+      without.push(clock.now());
+      return engine.release(handle, next);
+    },
+    store(handle, words) {
+      withWords.push(clock.now());
+      return answers[Math.min(withWords.length, answers.length) - 1]!(() => engine.store!(handle, words));
     },
     ...backend,
   });

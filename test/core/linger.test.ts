@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { heard } from './heard.ts';
 
@@ -92,6 +93,23 @@ describe('a hold that lingers', () => {
     await locks.close();
     expect([asked, clock.pending]).toEqual([['attempt', 'release'], 0]);
   });
+
+  test('is back at the engine before that is closed, also if the listener of its release closes', async () => {
+    const { locks, mutex, others } = setup({ handOff: { linger: 700, within } });
+    const lease = await mutex.acquire();
+    let closed: Promise<void> | undefined;
+    const close = (): void => {
+      closed ??= locks.close();
+    };
+    channels.released.subscribe(close);
+    try {
+      await lease.release();
+    } finally {
+      channels.released.unsubscribe(close);
+    }
+    await closed;
+    expect(await others.tryAcquire(), 'once the Locks are closed').not.toBeNull();
+  });
 });
 
 test('a caller that waits for a ms for one of its own process is told of as waiting', async () => {
@@ -179,4 +197,69 @@ test('a release takes no caller along that may not come in yet, since others of 
   await clock.advance(1);
   expect((await writer).held).toBe(true);
   expect(asked.at(-1)).toBe('exchange');
+});
+
+describe('a released hold whose session has ended before it came back', () => {
+  test.each<[string, LockOptions]>([
+    ['while it lingered', { handOff: { linger: 500, within: 60_000 } }],
+    ['in the turn of its release', { awaitRelease: false, handOff: { within: 60_000 } }],
+  ])('is not passed on: it ended %s, and another process may hold the key', async (_, options) => {
+    const clock = manualClock();
+    const engine = memory({ clock });
+    const ended = new AbortController();
+    const backend = around(engine, {
+      traits: { ...engine.traits, expires: false, lifetime: 'session', sessionGrace: 10_000 },
+      async attempt(claim) {
+        const answer = await engine.attempt(claim);
+        return answer.granted && !ended.signal.aborted ? { ...answer, lost: ended.signal } : answer;
+      },
+    });
+    const mutex = createLocks(backend, { clock, ...options }).mutex('key');
+    const others = createLocks(engine, { clock }).mutex('key');
+    const lease = await mutex.acquire();
+    void lease.release();
+    ended.abort();
+    const evicted = engine.evict!('key', lease.token);
+    const theirs = others.tryAcquire();
+    const next = mutex.acquire();
+    await evicted;
+    await clock.advance(300);
+    const holder = await theirs;
+    expect(holder?.held, 'the other process holds').toBe(true);
+    expect(await Promise.race([next, 'waits']), 'the next caller here').toBe('waits');
+    await holder!.release();
+    await clock.advance(2_000);
+    expect((await next).held, 'the next caller here, when the other process has left').toBe(true);
+  });
+});
+
+test('a hold does not linger where a caller of its process waits in the queue of the engine', async () => {
+  const { clock, locks, mutex } = setup({ handOff: { linger: 1_000, within: 10_000 } });
+  const lease = await mutex.acquire();
+  let granted = false;
+  const inside = locks.mutex('other').run(async () => {
+    const second = await mutex.acquire({ detect: true });
+    granted = true;
+    await second.release();
+  });
+  await clock.advance(100);
+  await lease.release();
+  await clock.advance(10);
+  expect(granted).toBe(true);
+  await inside;
+});
+
+test('a hold whose caller had waited in the queue of the engine, before its turn here, does not linger', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const locks = createLocks(around(engine, { watchHold: undefined }), { clock });
+  const mutex = locks.mutex('key', { handOff: { linger: 1_000, within: 10_000 } });
+  const unrenewed = await mutex.acquire({ renew: false });
+  const waiting = mutex.acquire();
+  await clock.advance(100);
+  await engine.evict!('key', unrenewed.token);
+  await clock.advance(4_000);
+  await (await waiting).release();
+  await clock.advance(1);
+  expect(await mutex.tryAcquire()).not.toBeNull();
 });

@@ -168,6 +168,18 @@ describe('mail', () => {
     expect(listener.grant, 'of the next claim').toBe(GRANT);
   });
 
+  test.each([
+    'before',
+    'after',
+  ])('that comes %s a wake without a grant does not count: the hold may have been evicted', (when) => {
+    const { listener, wake } = setup(() => watchOf('a'), 'buffered');
+    listener.arm(ours);
+    if (when === 'before') wake[0]!(GRANT);
+    wake[0]!();
+    if (when === 'after') wake[0]!(GRANT);
+    expect(listener.grant).toBeUndefined();
+  });
+
   test('for a claim that has left is no longer heard', async () => {
     const { listener, wake, rings } = setup(() => watchOf('a'), 'buffered');
     listener.arm(ours);

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
+import { register } from '../../src/backends/register/index.ts';
 import type { Renewal } from '../../src/core/contract/backend.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, LockError } from '../../src/index.ts';
+import { memoryStore, shared } from '../kit/register-store.ts';
 
 /** A hold that is released half a ms after its grant, or later, and has to be kept for a second. */
 async function released(answer?: Renewal | Error, after = 0.5) {
@@ -42,6 +44,11 @@ test.each<[string, Renewal | Error]>([
   ['fails', new Error('cut')],
 ])('where it %s whether the engine has heard of it, the hold is given back when minHold is over', async (_, answer) => {
   expect(await released(answer)).toEqual({ renewals: [1_000], releases: [1_000], freed: false, pending: 0 });
+});
+
+test('where the engine refuses to shorten the lease, the hold is given back when minHold is over', async () => {
+  const kept = { validFor: 29_000, kept: new LockError('LOCK_UNAVAILABLE', 'no space') };
+  expect(await released(kept)).toEqual({ renewals: [1_000], releases: [1_000], freed: true, pending: 0 });
 });
 
 test('the last half of a ms is kept, too', async () => {
@@ -103,4 +110,39 @@ test('a hold that a session carries is freed after its minHold, however long tha
   const freed = lease.release();
   await clock.advance(12_000);
   expect(await Promise.race([freed, 'not told yet'])).toBe(true);
+});
+
+/** A process on an engine without a clock that releases a hold with minHold. `asks` is one attempt of a process that has seen nothing before. */
+async function releasedUnwatched(minHold: number) {
+  const clock = manualClock();
+  const all = shared();
+  const process = () => createLocks(register(memoryStore(all, { clock }), { clock }), { clock });
+  const locks = process();
+  const lease = await locks.mutex('key', { minHold }).acquire();
+  const freed = lease.release();
+  const asks = (): Promise<unknown> => process().mutex('key').tryAcquire();
+  return { clock, locks, freed, asks };
+}
+
+test.each([
+  'after',
+  'before',
+])('an engine without a clock frees the key when minHold is over, also for a process that sees it first, with close %s that', async (when) => {
+  const { clock, locks, freed, asks } = await releasedUnwatched(1_000);
+  const closed = when === 'before' ? locks.close() : undefined;
+  await clock.advance(990);
+  expect(await asks(), 'during minHold').toBeNull();
+  await clock.advance(10_000);
+  expect(await asks(), 'after it').not.toBeNull();
+  expect(await freed).toBe(true);
+  await (closed ?? locks.close());
+});
+
+test('a close that ends before minHold frees no key on an engine without a clock', async () => {
+  const { clock, locks, freed, asks } = await releasedUnwatched(20_000);
+  const closed = locks.close();
+  await clock.advance(10_000);
+  await closed;
+  expect(await freed).toBe(true);
+  expect(await asks()).toBeNull();
 });

@@ -3,6 +3,8 @@ import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { meanwhile } from '../../products/testing/limited.ts';
 import { memory } from '../../src/backends/memory.ts';
+import { channels, type LockEvent } from '../../src/core/contract/events.ts';
+import { systemClock } from '../../src/core/index.ts';
 import type { HeldLease } from '../../src/core/queue/held-lease.ts';
 import { createLocks, type Lock, LockError, type Locks } from '../../src/index.ts';
 import { WaitAbort } from '../../src/primitives/multi-lock.ts';
@@ -161,4 +163,53 @@ test.each([
   expect(await locks.all(['a', 'b'], { minHold: '1m' }).tryAcquire()).toBeNull();
   expect(await others.mutex('a').tryAcquire(), 'what nobody was given').not.toBeNull();
   await last.release();
+});
+
+test('all() of many keys looks at the clock a few times for each key, however many there are', async () => {
+  let looks = 0;
+  const resync = (): number => {
+    looks++;
+    return systemClock.resync();
+  };
+  const clock = { ...systemClock, resync };
+  const locks = createLocks(memory(), { clock });
+  const keys = Array.from({ length: 500 }, (_, i) => `key ${i}`);
+  const lease = await locks.all(keys).acquire();
+  expect(looks, 'looks at the clock').toBeLessThan(keys.length * 5);
+  await lease.release();
+});
+
+test('all() runs its function with thousands of keys', { timeout: 60_000 }, async () => {
+  const keys = Array.from({ length: 4_000 }, (_, i) => `key ${i}`);
+  const locks = createLocks(memory(), { ttl: '10m' });
+  expect(await locks.all(keys).run(({ tokens }) => tokens.size)).toBe(4_000);
+});
+
+test('all() never begins its function when one of its holds has ended since the last grant', async () => {
+  const keys = ['a', 'b', 'c', 'd', 'e'];
+  for (let turns = 0; turns < 12; turns++) {
+    const session = new AbortController();
+    const engine = memory();
+    const backend = around(engine, {
+      async attempt(claim) {
+        const answer = await engine.attempt(claim);
+        return claim.key === 'a' && answer.granted ? { ...answer, lost: session.signal } : answer;
+      },
+    });
+    const ends = async (event: unknown): Promise<void> => {
+      if ((event as LockEvent).key !== 'e') return;
+      for (let turn = 0; turn < turns; turn++) await undefined;
+      session.abort();
+    };
+    channels.acquired.subscribe(ends);
+    let began = false;
+    await createLocks(backend)
+      .all(keys)
+      .run((lease) => {
+        began = !lease.held;
+      })
+      .catch(() => {});
+    channels.acquired.unsubscribe(ends);
+    expect(began, `it began without its hold, which ended ${turns} turns after the last grant`).toBe(false);
+  }
 });

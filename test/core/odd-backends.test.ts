@@ -36,6 +36,8 @@ const ODD: Readonly<Record<string, Odd>> = {
   'throws at a release': () => ({ release: odd }),
   'gives nothing for a release': () => ({ release: async () => undefined }),
   'rejects a release twice': () => ({ release: twice }),
+  'throws when it is asked why it does not answer': () => ({ attempt: () => new Promise(() => {}), obstacle: odd }),
+  'throws when it is asked whether it has ended': () => ({ attempt: rejects, release: rejects, ended: odd }),
   'throws at a watch': () => ({ watch: odd }),
   'rejects a watch': () => ({ watch: rejects }),
   'rejects a watch twice': () => ({ watch: twice }),

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
-import { manualClock } from '../../products/testing/index.ts';
+import { type ManualClock, manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { HeldLease } from '../../src/core/queue/held-lease.ts';
 import { createLocks, type Lease } from '../../src/index.ts';
@@ -11,9 +11,23 @@ import { heard } from './heard.ts';
 const scene = () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
-  const lock = createLocks(engine, { clock, ttl: 1_000 }).mutex('key');
-  return { clock, engine, lock };
+  const locks = createLocks(engine, { clock, ttl: 1_000 });
+  return { clock, engine, locks, lock: locks.mutex('key') };
 };
+
+/** Counts the callers that stay inside, 10 ms each. */
+function counter(clock: ManualClock) {
+  let now = 0;
+  const counts = {
+    most: 0,
+    async stay(): Promise<void> {
+      counts.most = Math.max(counts.most, ++now);
+      await new Promise<void>((resolve) => clock.after(10, resolve));
+      now--;
+    },
+  };
+  return counts;
+}
 
 test('a child that was aborted before it began does not keep the next child out', async () => {
   const { lock } = scene();
@@ -27,18 +41,12 @@ test('a child that was aborted before it began does not keep the next child out'
 
 test('children started together are inside one after the other', async () => {
   const { clock, lock } = scene();
-  let inside = 0;
-  let most = 0;
-  const child = () =>
-    lock.run(async () => {
-      most = Math.max(most, ++inside);
-      await new Promise<void>((resolve) => clock.after(10, resolve));
-      inside--;
-    });
+  const inside = counter(clock);
+  const child = () => lock.run(inside.stay);
   const both = lock.run(() => Promise.all([child(), child(), child()]));
   await clock.advance(100);
   await both;
-  expect(most).toBe(1);
+  expect(inside.most).toBe(1);
 });
 
 test('a frame whose function gave the hold back lets nobody in: the lock is taken anew', async () => {
@@ -49,6 +57,78 @@ test('a frame whose function gave the hold back lets nobody in: the lock is take
     expect(again.held).toBe(true);
     expect(again.token).toBeGreaterThan(lease.token);
   });
+});
+
+test('a run inside another one that gives its place back does not run beside the next caller there', async () => {
+  const { clock, lock } = scene();
+  const inside = counter(clock);
+  const both = lock.run(() =>
+    Promise.all([
+      lock.run(async (lease) => {
+        await lease.release();
+        await lock.run(inside.stay);
+      }),
+      lock.run(inside.stay),
+    ]),
+  );
+  await clock.advance(100);
+  await both;
+  expect(inside.most).toBe(1);
+});
+
+test('work that a run inside another one did not await keeps the next caller there out', async () => {
+  const { clock, lock } = scene();
+  const inside = counter(clock);
+  let stray: Promise<unknown> = Promise.resolve();
+  const both = lock.run(() =>
+    Promise.all([
+      lock.run(() => {
+        stray = lock.run(inside.stay);
+      }),
+      lock.run(inside.stay),
+    ]),
+  );
+  await clock.advance(100);
+  await Promise.all([both, stray]);
+  expect(inside.most).toBe(1);
+});
+
+test('a lease that a run inside another one leaves to its caller keeps the next caller there out', async () => {
+  const { lock } = scene();
+  await lock.run(async () => {
+    const lease = await lock.run(() => lock.acquire());
+    expect(lease.held).toBe(true);
+    expect(await lock.tryAcquire(), 'beside the lease').toBeNull();
+    await lease.release();
+    await using next = await lock.acquire();
+    expect(next.held).toBe(true);
+  });
+});
+
+test('a reader inside a writer that was given back does not keep its caller from writing', async () => {
+  const { clock } = scene();
+  const lock = createLocks(memory({ clock }), { clock }).rwLock('key');
+  const wrote = await lock.write.run(() =>
+    lock.read.run(async (lease) => {
+      await lease.release();
+      return lock.write.run(() => true);
+    }),
+  );
+  expect(wrote).toBe(true);
+});
+
+test('all() that is refused inside a run does not end the minHold of that run', async () => {
+  const { clock, engine, locks } = scene();
+  const lock = locks.mutex('key');
+  const busy = await createLocks(engine, { clock }).mutex('other').acquire();
+  await lock.run(
+    async () => {
+      expect(await locks.all(['key', 'other']).tryAcquire()).toBeNull();
+    },
+    { minHold: 500 },
+  );
+  expect(await createLocks(engine, { clock }).mutex('key').tryAcquire(), 'within minHold').toBeNull();
+  await busy.release();
 });
 
 test('nothing more runs in the name of a hold that is lost', async () => {
@@ -269,7 +349,7 @@ test('a run that re-enters and outlives the function around it is told of, once'
   await new Promise((resolve) => setImmediate(resolve));
   expect(warnings.told).toHaveLength(1);
   expect(warnings.told[0]).toMatch(
-    /^HoldfastUnawaitedRunWarning: a run of "key" .* await it, or give it reentrant: false/,
+    /^HoldfastUnawaitedRunWarning: a run of "key" .* Await it, or give it reentrant: false/,
   );
 });
 

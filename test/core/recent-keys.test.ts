@@ -45,3 +45,23 @@ test('a thousand keys are kept where nothing else is said', () => {
   for (let key = 0; key <= 1_000; key++) keys.set(`${key}`, key);
   expect([keys.size, keys.has('0'), keys.has('1')]).toEqual([1_000, false, true]);
 });
+
+test('where very many keys have to stay, the use of a key looks at few of them', () => {
+  let looks = 0;
+  const keys = new RecentKeys<number>(1_000, () => {
+    looks++;
+    return true;
+  });
+  for (let key = 0; key < 20_000; key++) keys.set(`${key}`, key);
+  expect(keys.size, 'all stay').toBe(20_000);
+  expect(looks / 20_000, 'looks of each use').toBeLessThan(100);
+});
+
+test('when very many keys need no longer stay, all that is too much goes after some uses', () => {
+  let over = false;
+  const keys = new RecentKeys<number>(1_000, () => !over);
+  for (let key = 0; key < 20_000; key++) keys.set(`${key}`, key);
+  over = true;
+  for (let key = 0; key < 20_000 / 64; key++) keys.set(`next ${key}`, key);
+  expect(keys.size, 'keys that are left').toBeLessThan(1_000 + 20_000 / 64);
+});

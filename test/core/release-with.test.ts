@@ -130,11 +130,6 @@ describe('a refusal of words', () => {
     expect([withWords, await claims(), await found()]).toEqual([[0], 0, undefined]);
   });
 
-  test('is what an engine says that frees the key, and leaves nothing', async () => {
-    const { take } = leaving({ answers: [async (ask) => ({ ...(await ask()), stored: undefined })] });
-    expect(await (await take()).releaseWith(leave, 'kept')).toMatchObject({ refused: { code: 'LOCK_UNSUPPORTED' } });
-  });
-
   test('for want of room passes after a release without an answer, and any other one does not', async () => {
     const { clock, take, withWords } = leaving({
       answers: [cut, refuses('LOCK_UNAVAILABLE'), refuses('LOCK_TOO_LARGE')],
@@ -182,7 +177,7 @@ test('words that a release left which the client had sent twice are found, thoug
     answers: [
       async (ask) => {
         await ask();
-        return { freed: false }; // the answer of the second one
+        return false; // the answer of the second one
       },
       (ask) => ask(),
     ],

@@ -168,27 +168,27 @@ describe('closing', () => {
 test('a caller is inside of a hold in the function that this is held for, and nowhere else', async () => {
   const { runtime, take } = setup();
   const [outer, inner] = [(await take('a'))!, (await take('b'))!];
-  const inside = (): boolean[] => [outer, inner].map(({ hold }) => Frame.isInside(hold, runtime));
+  const inside = (): boolean[] => [outer, inner].map(({ hold }) => Frame.holdsAround(runtime).includes(hold));
   expect(inside()).toEqual([false, false]);
-  await new Frame(runtime, outer).run(async () => {
+  await new Frame(runtime, outer, EXCLUSIVE).run(async () => {
     expect(inside()).toEqual([true, false]);
-    await new Frame(runtime, inner).run(() => expect(inside()).toEqual([true, true]), inner);
+    await new Frame(runtime, inner, EXCLUSIVE).run(() => expect(inside()).toEqual([true, true]), inner);
     expect(inside()).toEqual([true, false]);
-    expect(Frame.isInside(outer.hold, setup().runtime), 'of other Locks').toBe(false);
+    expect(Frame.holdsAround(setup().runtime).includes(outer.hold), 'of other Locks').toBe(false);
   }, outer);
   expect(inside()).toEqual([false, false]);
 });
 
 test('a caller is inside of some hold in the function of one, until that or the hold is over', async () => {
   const { runtime, take } = setup();
-  const inside = (): boolean => Frame.holdsAny(runtime);
+  const inside = (): boolean => Frame.holdsAround(runtime).length > 0;
   const lease = (await take('a'))!;
   expect(inside(), 'of a lease without a function').toBe(false);
   let later: Promise<boolean> | undefined;
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
-  await new Frame(runtime, lease).run(async () => {
+  await new Frame(runtime, lease, EXCLUSIVE).run(async () => {
     expect(inside()).toBe(true);
-    expect(Frame.holdsAny(setup().runtime), 'of other Locks').toBe(false);
+    expect(Frame.holdsAround(setup().runtime), 'of other Locks').toEqual([]);
     later = over.then(inside);
     await lease.release();
     expect(inside(), 'which it has given back').toBe(false);

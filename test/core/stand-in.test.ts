@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import type { Handle } from '../../src/core/contract/backend.ts';
+import type { Claim, Handle } from '../../src/core/contract/backend.ts';
 import type { Cover, Schedule, StandIn } from '../../src/core/queue/hold-timing.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
@@ -12,13 +12,21 @@ import { heard } from './heard.ts';
 class Covered implements Cover {
   readonly handle: Handle;
   readonly schedule: Schedule;
-  confirmed: number | undefined;
+  #confirmed: number | undefined;
   readonly asking = false;
   ended = false;
 
   constructor(handle: Handle, schedule: Schedule) {
     this.handle = handle;
     this.schedule = schedule;
+  }
+
+  get confirmed(): number | undefined {
+    return this.ended ? undefined : this.#confirmed;
+  }
+
+  set confirmed(sent: number) {
+    this.#confirmed = sent;
   }
 
   follow(): void {}
@@ -108,4 +116,56 @@ describe('who looks 6 s after a grant, of which this thread stood still for all,
     const loss = expect.objectContaining({ code: 'LOCK_LOST' });
     expect(await looked(1_000)).toEqual({ said: [false, 0], held: false, told: ['lost'], reason: loss });
   });
+});
+
+test('what the stand-in confirms late does not make a hold last longer than the engine, once the hold is not renewed any more', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  let look = (): void => {};
+  let isCut = true;
+  const backend = around(engine, {
+    watchHold(_, wake) {
+      look = wake;
+      return { [Symbol.asyncDispose]: async () => {} };
+    },
+    renew: (claims) => (isCut ? Promise.reject(new Error('cut')) : engine.renew(claims)),
+  });
+  const locks = createLocks(backend, { clock, ttl: 30_000, maxHold: 15_000 });
+  const covers: Covered[] = [];
+  runtimeOf(locks, 'a test').watchdog.standIn = {
+    cover(handle, schedule) {
+      covers.push(new Covered(handle, schedule));
+      return covers[0];
+    },
+  };
+  const lease = await locks.mutex('key').acquire();
+  const cover = covers[0]!;
+  await clock.advance(14_900);
+  const sent = clock.now();
+  await engine.renew([{ ...cover.handle, ttl: 30_000 } as Claim]);
+  await clock.advance(200);
+  isCut = false;
+  look();
+  await clock.advance(200);
+  if (!cover.ended) cover.confirmed = sent;
+  for await (const { remaining } of engine.inspect!('key')) {
+    expect(remaining, 'the lease on the engine, which the holder counts on').toBeGreaterThanOrEqual(lease.remaining);
+  }
+});
+
+test('the result of a memo whose function blocked this thread is kept, where the stand-in has renewed the hold until then', async () => {
+  const { clock, engine, locks, covers } = setup();
+  let runs = 0;
+  const run = async () => {
+    runs++;
+    for (let at = 1_000; at < 6_000; at += 1_000) {
+      clock.suspend(1_000);
+      covers[0]!.confirmed = clock.resync();
+      await engine.renew([{ ...covers[0]!.handle, ttl: 3_000 } as Claim]);
+    }
+    return 'result';
+  };
+  await locks.memo('key', { keep: '1h' }).run(run);
+  expect(await locks.memo('key', { keep: '1h' }).run(run)).toMatchObject({ value: 'result', ran: false });
+  expect(runs).toBe(1);
 });

@@ -4,6 +4,7 @@ import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Traits } from '../../src/core/contract/backend.ts';
+import { listOf } from '../../src/core/contract/promises.ts';
 import { createLocks, type LockOptions, type Locks } from '../../src/index.ts';
 
 /** Engines by how a waiter hears of its turn: a claim is sent with a release only where that is by mail. */
@@ -136,4 +137,29 @@ test('a try that is refused after the release that it waited for is in nobody’
   await clock.advance(200);
   await released;
   expect(await createLocks(engine, { clock }).mutex('key').tryAcquire(), 'for others').not.toBeNull();
+});
+
+test('a try whose release has ended before its own answer comes keeps nothing that this answer grants', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  /** Each answer takes longer than the time after which a caller stands in the engine's queue itself. */
+  const slowly = async <T>(answer: Promise<T>): Promise<T> => {
+    await new Promise<void>((resolve) => clock.after(2_500, resolve));
+    return answer;
+  };
+  const backend = around(engine, {
+    attempt: (claim) => slowly(engine.attempt(claim)),
+    release: (handle, next) => slowly(engine.release(handle, next)),
+  });
+  const semaphore = createLocks(backend, { clock, awaitRelease: false }).semaphore('key', { permits: 2 });
+  const first = semaphore.acquire({ renew: false, ttl: '1h' });
+  const run = semaphore.run(() => {});
+  await clock.advance(2_500);
+  await first;
+  await run;
+  const tried = semaphore.tryAcquire();
+  await clock.advance(10_000);
+  void (await tried)?.release();
+  await clock.advance(120_000);
+  expect((await listOf(createLocks(engine, { clock }).inspect('key'))).length, 'the holds there are').toBe(1);
 });

@@ -238,3 +238,32 @@ test('a caller that waits so asks the engine after two seconds, since most holds
   await clock.advance(1);
   expect(asked).toContain('waits');
 });
+
+test('a grant whose answer comes late ends itself, and not the hold that the engine granted after it', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    watchHold: undefined,
+    async attempt(claim) {
+      const answer = await engine.attempt(claim);
+      if (claim.label.startsWith('late')) await new Promise<void>((resolve) => clock.after(1_000, resolve));
+      return answer;
+    },
+  });
+  const locks = createLocks(backend, { clock, detect: true });
+  const options = { ttl: HOUR, renew: false };
+  const late = locks.mutex('key').acquire({ ...options, label: 'late' });
+  await clock.advance(100);
+  await force(createLocks(engine, { clock }));
+  // A caller that holds something and looks for deadlocks asks the engine, though another caller here is before it.
+  const next = locks.mutex('around').run(() => locks.mutex('key').acquire(options));
+  await clock.advance(100);
+  const held = await given(next);
+  expect(held?.held, 'before the late answer').toBe(true);
+  await clock.advance(1_000);
+  expect([(await late).held, held?.held], 'after it').toEqual([false, true]);
+  const last = locks.mutex('key').acquire(options);
+  await held!.release();
+  await clock.advance(1_000);
+  expect((await given(last))?.held, 'the one behind it').toBe(true);
+});

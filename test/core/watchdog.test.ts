@@ -84,6 +84,19 @@ describe('renewals', () => {
     expect(calls.map((call) => call.at)).toEqual(at);
   });
 
+  test.each([
+    [10_000, 3_583],
+    [30_000, 20_000],
+    [1_000, 666],
+  ])('leave time for a second try: one unanswered renewal loses no hold of %i ms with a notice of %i ms', async (ttl, notice) => {
+    let asked = 0;
+    const { clock, take, calls } = setup((engine, claims) => (++asked === 1 ? never() : engine.renew(claims)));
+    const lease = await take('key', { ttl, notice });
+    await clock.advance(2 * ttl);
+    expect(calls.length).toBeGreaterThan(1);
+    expect([lease.signal.aborted, lease.held]).toEqual([false, true]);
+  });
+
   test('end with maxHold, and the holder is told before the last lease is over', async () => {
     const { clock, take, calls } = setup();
     const lease = await take('key', { maxHold: 2_500 });
@@ -155,19 +168,39 @@ describe('a loss says why', () => {
   });
 });
 
+/** Locks with a lease whose holder learns of the loss after 2,038 ms. The second renewal is sent before that, and answered at 2,283 ms. */
+function answeredAfterLoss(renew: Renew) {
+  let asked = 0;
+  const world = setup(async (engine, claims) => {
+    if (++asked === 1) return never();
+    await world.pass(500);
+    return renew(engine, claims);
+  });
+  return { ...world, taken: world.take('key', { ttl: 6_000, notice: 3_900 }) };
+}
+
 test('a loss that was told stays one, whatever a renewal that was under way is answered', async () => {
   using events = heard('renewed', 'renewalFailed', 'lost');
-  const world = setup(async (engine, claims) => {
-    await world.pass(1_900);
-    return engine.renew(claims);
-  });
-  const { clock, take } = world;
-  const lease = await take('key', { ttl: 6_000, notice: 3_900 });
+  const { clock, taken } = answeredAfterLoss((engine, claims) => engine.renew(claims));
+  const lease = await taken;
   const until = clock.now() + lease.remaining;
   await clock.advance(6_000);
-  expect(events.names).toEqual(['lost']);
+  expect(events.names).toEqual(['renewalFailed', 'lost']);
   expect(until, 'the old deadline').toBe(5_938);
   expect(lease.held).toBe(false);
+});
+
+test('a hold that the engine no longer has is over at once, also when its holder knows of the loss already', async () => {
+  using events = heard('renewed', 'renewalFailed', 'lost');
+  const { clock, taken } = answeredAfterLoss(async () => ['gone']);
+  const lease = await taken;
+  await clock.advance(2_250);
+  expect([lease.signal.aborted, lease.held], 'before the answer').toEqual([true, true]);
+  await clock.advance(50);
+  expect(lease.held, 'after it').toBe(false);
+  expect(() => lease.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
+  await clock.advance(6_000);
+  expect(events.names).toEqual(['renewalFailed', 'lost']);
 });
 
 test('a hold that was released is not told of a renewal that was under way', async () => {
@@ -236,4 +269,16 @@ test('a hold whose timer was set by fake timers, which never fires, is renewed o
   await clock.advance(1_000);
   expect(calls.length, 'after').toBeGreaterThan(0);
   expect(lease.held, 'beyond its first lease').toBe(true);
+});
+
+test('a renewal that gives no number as the time of a lease ends no renewal of other holds', async () => {
+  const { clock, calls, take } = setup(async (engine, claims) => {
+    const answers = await engine.renew(claims);
+    return answers.map((answer, i) => (claims[i]!.key === 'odd' ? { validFor: Number.NaN } : answer));
+  });
+  const [odd, good] = [await take('odd'), await take('good')];
+  await clock.advance(12_000);
+  expect([odd.held, good.held]).toEqual([false, true]);
+  expect(odd.signal.aborted, 'its holder is told').toBe(true);
+  expect(calls.length).toBeGreaterThan(4);
 });

@@ -25,7 +25,7 @@ function session(traits: Partial<Traits> = {}) {
     },
   });
   const locks = createLocks(backend, { clock, ttl: 1_000 });
-  return { clock, engine, locks, state, left: () => claims(engine) };
+  return { clock, engine, backend, locks, state, left: () => claims(engine) };
 }
 
 async function claims(engine: Backend): Promise<number> {
@@ -67,6 +67,39 @@ test('closing ends a withdrawal that nobody answers, and leaves no timer', async
   await scene.clock.advance(5_100);
   await closing;
   expect(scene.clock.pending).toBe(0);
+});
+
+test.each<[string, (scene: ReturnType<typeof session>) => Promise<void>]>([
+  [
+    'that were closed hold',
+    async ({ clock, locks, state }) => {
+      await locks.mutex('key').acquire();
+      state.releases = new Error('no connection');
+      const closing = locks.close();
+      await clock.advance(5_100);
+      await closing;
+    },
+  ],
+  [
+    'that were closed were granted without an answer',
+    async (scene) => {
+      await ghost(scene, 20_000);
+      const closing = scene.locks.close();
+      await scene.clock.advance(5_100);
+      await closing;
+    },
+  ],
+])('what Locks %s in a session of other Locks, too, is taken back once the engine answers', async (_, leave) => {
+  const scene = session();
+  const others = createLocks(scene.backend, { clock: scene.clock });
+  await leave(scene);
+  await scene.clock.advance(60_000);
+  expect(await scene.left(), 'carried by the session').toBe(1);
+  scene.state.releases = undefined;
+  await scene.clock.advance(3_000);
+  expect(await scene.left()).toBe(0);
+  await others.close();
+  expect(scene.clock.pending, 'timers left behind').toBe(0);
 });
 
 test.each([

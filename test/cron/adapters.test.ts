@@ -45,6 +45,18 @@ describe('the coordinator of node-cron', () => {
     await theirs.onComplete(third);
   });
 
+  test('a run ends when it is complete, also if a second task of its name has asked for it in the same process', async () => {
+    await using locks = createLocks(memory());
+    const coordinator = nodeCronCoordinator(locks, { overlap: 'skip' });
+    const first = `a:${now()}`;
+    expect(await coordinator.shouldRun(first, 30_000)).toBe(true);
+    expect(await coordinator.shouldRun(first, 30_000), 'of the second task').toBe(false);
+    await coordinator.onComplete(first);
+    const next = `a:${new Date(Date.now() + 1).toISOString()}`;
+    expect(await coordinator.shouldRun(next, 30_000), 'the run before is over').toBe(true);
+    await coordinator.onComplete(next);
+  });
+
   test('a run that is never said to be complete is over after the lease of its task', async () => {
     await using locks = createLocks(memory());
     const coordinator = nodeCronCoordinator(locks, { overlap: 'queue' });

@@ -19,9 +19,9 @@ const calls = {
     await Promise.all(Array.from({ length: callers }, caller));
     return sent;
   },
-  /** One call; tells when it was let. */
+  /** One call; tells that it was let, and when. */
   one(name: string, rate: { calls: number; window: number }, who: string): void {
-    void rateLimit(locks, name, rate)(() => tell('called', who), '30s');
+    void rateLimit(locks, name, rate)(() => tell('called', { who, at: now() }), '30s');
   },
   waiters: async (name: string): Promise<number> => {
     let waiting = 0;
@@ -29,6 +29,12 @@ const calls = {
     return waiting;
   },
 };
+
+/** A call that was let. */
+export interface Called {
+  readonly who: string;
+  readonly at: number;
+}
 
 export type LimitedCalls = typeof calls;
 serve(calls);

@@ -58,7 +58,8 @@ export function fileServer(clock: Clock): Backend {
     traits: memory({ clock }).traits,
     attempt: (claim) => transact((turn, now) => turn.attempt(claim, now)),
     renew: (claims) => transact((turn) => claims.map((claim) => turn.step(claim.key, (queue) => queue.renew(claim)))),
-    release: (handle, next, value) => transact((turn, now) => turn.release(handle, next, now, value)),
+    release: (handle, next) => transact((turn, now) => turn.release(handle, next, now)),
+    store: (handle, value) => transact((turn) => turn.store(handle, value)),
     watch: ({ id }, wake) => {
       waiting.set(id, wake);
       return {

@@ -314,6 +314,13 @@ for (const [dialect, parts, start, open] of DATABASES) {
       ).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining('is not in a transaction') });
     });
 
+    test('a fence made with the query of a transaction is claimed in it, if claim is given that query', async () => {
+      await database.transaction(async (query) => {
+        await sqlFence(query, 'made inside', { dialect }).claim(7n, query);
+      });
+      await expect(sqlFence(database.query, 'made inside', { dialect }).claim(6n)).rejects.toThrow(FENCED);
+    });
+
     test('a mark that a rollback could take away is no mark', async () => {
       let refused: unknown;
       await database.transaction(async (query) => {

@@ -29,7 +29,7 @@ export function describeCases(cases: readonly Case[], pace: Pace, lacks?: Lacks)
   for (const { name, alone, run } of cases) {
     // The suite bounds each case itself, with a message; this limit is only behind it.
     // Most have a key and clients of their own, and wait for leases to expire: several at a time.
-    test(name, { timeout: 60_000, concurrent: pace === 'side by side' && !alone }, async ({ skip }) => {
+    test(name, { timeout: 180_000, concurrent: pace === 'side by side' && !alone }, async ({ skip }) => {
       const { excludedBy } = await run();
       if (!excludedBy) return;
       if (lacks) expect(Object.keys(lacks), 'what laws may be left out for').toContain(excludedBy);

@@ -7,7 +7,8 @@ import { heard } from '../core/heard.ts';
 
 test('a release that overtakes a renewal is no loss', async () => {
   using events = heard('lost');
-  const backend = memory();
+  const clock = manualClock();
+  const backend = memory({ clock });
   const renewing = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const slow = around(backend, {
@@ -17,14 +18,15 @@ test('a release that overtakes a renewal is no loss', async () => {
       return backend.renew(claims);
     },
   });
-  await using locks = createLocks(slow, { ttl: 400 });
+  await using locks = createLocks(slow, { clock, ttl: 400 });
   const lease = await locks.mutex('key').acquire();
   const { signal } = lease;
+  await clock.advance(200);
   await renewing.promise;
   const released = lease.release();
   answer.resolve();
   await released;
-  await new Promise((resolve) => setTimeout(resolve, 450));
+  await clock.advance(450);
   expect(signal.aborted).toBe(false);
   expect(events.names).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, type Incumbent, type Leader, type LeaderEvent, type Term } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 
@@ -285,6 +286,18 @@ test('a signal that is aborted before the start starts nothing', async () => {
     .leader('l')
     .run(() => calls++, { signal: AbortSignal.abort() });
   expect(calls).toBe(0);
+});
+
+test('run() says that the Locks are closed when a listener of its grant has closed them', async () => {
+  const { clock, processes } = scene();
+  const locks = processes('a');
+  const close = (): void => void locks.close();
+  channels.acquired.subscribe(close);
+  const run = locks.leader('l').run(() => expect.fail('it leads'));
+  const ended = expect(run).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+  await clock.advance(60_000);
+  channels.acquired.unsubscribe(close);
+  await ended;
 });
 
 test('close() ends the term, and run() says so', async () => {

@@ -3,9 +3,11 @@ import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
-import { createLocks } from '../../src/index.ts';
+import { channels, type LockEvent } from '../../src/core/contract/events.ts';
+import { createLocks, type LockError } from '../../src/index.ts';
 import { loaded } from './loaded.ts';
 
+const codeOf = ({ code }: LockError): string => code;
 const never = (): Promise<never> => new Promise(() => {});
 
 /** Lets what is decided without a timer happen. */
@@ -82,4 +84,17 @@ test('close() ends the wait for a look that is shared no more since its key was 
   void second.close();
   await settled();
   expect(codes).toEqual(['LOCK_CLOSED', 'LOCK_CLOSED']);
+});
+
+test('a memo inside another lock never runs its function when a listener of its grant has closed the Locks', async () => {
+  const locks = await loaded(createLocks(memory()));
+  const close = (event: unknown): void => {
+    if ((event as LockEvent).key === 'key') void locks.close();
+  };
+  channels.acquired.subscribe(close);
+  let ran = false;
+  const inside = () => locks.memo('key', { keep: '1h' }).run(() => (ran = true));
+  const outcome = await locks.mutex('around').run(() => inside().then(() => 'resolved', codeOf));
+  channels.acquired.unsubscribe(close);
+  expect([outcome, ran]).toEqual(['LOCK_CLOSED', false]);
 });

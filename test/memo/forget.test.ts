@@ -74,6 +74,44 @@ test('a call after forget() does not share a claim that was answered before it',
   expect(await late).toMatchObject({ value: 3, ran: true });
 });
 
+test('a call after forget() does not get the old result from a refresh that fails, whose caller looked before', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  let [way, isGone] = [Promise.resolve(), false];
+  const backend = around(engine, {
+    async attempt(claim) {
+      if (!isGone) return engine.attempt(claim);
+      await new Promise<void>((resolve) => clock.after(1_000, resolve));
+      throw new Error('no answer');
+    },
+    values: {
+      async look(key) {
+        const [found, before] = [await engine.values!.look(key), way];
+        await before;
+        return found;
+      },
+      forget: (key) => engine.values!.forget(key),
+    },
+  });
+  const memo = (await loaded(createLocks(backend, { clock }))).memo<string>('key', OPTIONS);
+  await memo.run(() => 'old');
+  await clock.advance(61_000); // a new result is due
+  const answer = Promise.withResolvers<void>();
+  way = answer.promise;
+  const early = memo.run(() => expect.fail('it ran'));
+  await clock.advance(0);
+  way = Promise.resolve();
+  expect(await memo.forget()).toBe(true);
+  isGone = true;
+  answer.resolve();
+  await clock.advance(0);
+  const late = memo.run(() => 'new');
+  const told = expect(late, 'it asked after').rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(30_000);
+  expect(await early, 'it asked before').toMatchObject({ value: 'old', ran: false });
+  await told;
+});
+
 test.each([
   'here',
   'there',
@@ -124,4 +162,31 @@ test('a process that has used no memo yet can forget what another one has kept',
   const memo = createLocks(engine).memo('key');
   expect(await memo.forget()).toBe(true);
   expect(await memo.forget(), 'it is gone').toBe(false);
+});
+
+test('an unanswered attempt that arrives after another process forgot the result does not keep the key', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const sent: (() => Promise<unknown>)[] = [];
+  const broken = around(engine, {
+    attempt(claim) {
+      const arrive = () => engine.attempt(claim);
+      return sent.push(arrive) > 1 ? arrive() : Promise.reject(new Error('the connection broke'));
+    },
+  });
+  const [here, there] = await Promise.all([broken, engine].map((each) => loaded(createLocks(each, { clock }))));
+  const work = Promise.withResolvers<string>();
+  const runs = there!.memo('key', { keep: '1h' }).run(() => work.promise);
+  await clock.advance(10);
+  const waits = here!.memo('key', { keep: '1h' }).run(() => 'again');
+  await clock.advance(1);
+  work.resolve('theirs');
+  await runs;
+  await clock.advance(1_000);
+  expect(await waits).toMatchObject({ value: 'theirs', ran: false });
+  await there!.memo('key').forget();
+  await sent[0]!();
+  expect(await there!.isHeld('key'), 'as the engine has it').toBe(true);
+  await clock.advance(6_000);
+  expect(await there!.isHeld('key'), 'when no more of it can arrive').toBe(false);
 });

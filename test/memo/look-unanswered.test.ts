@@ -169,7 +169,7 @@ test('callers whose claim finds what a newer version has left are told so, and n
   const calls = [1, 2].map(() => memo.run(() => expect.fail('it ran')));
   const told = calls.map((call) => expect(call).rejects.toMatchObject({ code: 'LOCK_INVALID', key: 'key' }));
   await clock.advance(10);
-  await engine.release(newer, undefined, { text: '2 kept plain - 1', ttl: 60_000 });
+  await engine.store!(newer, { text: '2 kept plain - 1', ttl: 60_000 });
   await clock.advance(10);
   await Promise.all(told);
 });

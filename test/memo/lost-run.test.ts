@@ -27,6 +27,15 @@ function processes() {
   return { clock, engine, first, second, hang };
 }
 
+test('a run whose hold was gone without a notice when it ended says why its value is not kept', async () => {
+  const { clock, second, hang } = processes();
+  const gone = await hang();
+  await second.forceRelease('key', { reason: 'it hangs' });
+  gone.resolve('late'); // before the engine is asked for the hold again
+  await clock.advance(10);
+  expect(await gone.call).toMatchObject({ value: 'late', ran: true, kept: false, error: { code: 'LOCK_LOST' } });
+});
+
 test.each([
   '1h',
   0,

@@ -464,7 +464,7 @@ test('a text of a newer format, or a broken one, is an error, and nobody runs', 
       label: '',
     };
     await engine.attempt(claim);
-    await engine.release(claim, undefined, { text, ttl: 60_000 });
+    await engine.store!(claim, { text, ttl: 60_000 });
     await expect(locks[0]!.memo(key, { keep: '1h' }).run(() => 1)).rejects.toMatchObject({ code: 'LOCK_INVALID' });
     await locks[0]!.memo(key).forget();
     expect((await locks[0]!.memo(key, { keep: '1h' }).run(() => 1)).value).toBe(1);

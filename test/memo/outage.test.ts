@@ -24,6 +24,7 @@ async function setup() {
     attempt: unless((claim) => engine.attempt(claim)),
     renew: unless((claims) => engine.renew(claims)),
     release: unless((...args) => engine.release(...args)),
+    store: unless((...args) => engine.store!(...args)),
     values: { forget: unless((key) => engine.values!.forget(key)), look: unless((key) => engine.values!.look(key)) },
   });
   const locks = await loaded(createLocks(far, { clock, ttl: 45_000 }));
@@ -177,6 +178,25 @@ test.each([
     expect(end.how).toBe('LOCK_UNAVAILABLE');
     expect(end.after).toBeLessThanOrEqual(PROMISED);
   }
+});
+
+test.each([
+  '1h',
+  0,
+] as const)('a caller that does not wait, and joins a run that the engine has never answered, gets LOCK_UNAVAILABLE (keep %s)', async (keep) => {
+  const { clock, locks, stand } = await setup();
+  stand(true);
+  const run = (how: { wait?: number }) =>
+    timed(
+      clock,
+      locks.memo<string>('key', { keep }).run(() => 'made', how),
+    );
+  const patient = run({});
+  await clock.advance(6_000);
+  const ends = [{ wait: 0 }, { wait: 1_000 }].map(run);
+  await clock.advance(1_000);
+  expect(patient, 'it still waits').toEqual({});
+  expect(ends).toMatchObject([0, 1_000].map((after) => ({ how: 'LOCK_UNAVAILABLE', after })));
 });
 
 test('a caller with patience does not fail with one that does not wait', async () => {

@@ -10,9 +10,9 @@ async function processes(looks: () => void = () => {}) {
   const clock = manualClock();
   const engine = memory({ clock });
   const twice = around(engine, {
-    release: async (handle, next, leave) => {
-      if (leave) await engine.release(handle, next, leave);
-      return engine.release(handle, next, leave);
+    store: async (handle, value) => {
+      await engine.store!(handle, value);
+      return engine.store!(handle, value);
     },
     values: {
       forget: (key) => engine.values!.forget(key),

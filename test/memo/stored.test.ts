@@ -17,13 +17,15 @@ async function processes() {
   const clock = manualClock();
   const engine = memory({ clock });
   const pause = (): Promise<void> => new Promise((resolve) => void clock.after(SLOW, resolve));
+  const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
+    await pause();
+    const answer = await call();
+    await pause();
+    return answer;
+  };
   const slow: Backend = around(engine, {
-    release: async (...asked) => {
-      await pause();
-      const answer = await engine.release(...asked);
-      await pause();
-      return answer;
-    },
+    release: (...asked) => slowly(() => engine.release(...asked)),
+    store: (...asked) => slowly(() => engine.store!(...asked)),
   });
   const [first, second] = [slow, engine].map((each) => createLocks(each, { clock, ttl: 3_000 }));
   for (const each of [first!, second!]) await loaded(each);
@@ -172,8 +174,7 @@ test('of those who wait when another process hears of a result that nobody keeps
 test('an error that the engine did not take is told to its own caller only, and the next one runs', async () => {
   const { clock, engine } = await processes();
   const full = around(engine, {
-    release: (handle, next, value) =>
-      value ? Promise.reject(new LockError('LOCK_UNAVAILABLE', 'no room')) : engine.release(handle, next),
+    store: () => Promise.reject(new LockError('LOCK_UNAVAILABLE', 'no room')),
   });
   const locks = await loaded(createLocks(full, { clock, ttl: 3_000 }));
   const memo = locks.memo<string>('key', { keep: '1h', keepError: () => '1h' });

@@ -8,7 +8,7 @@ import { program } from '../kit/programs.ts';
 const run = promisify(execFile);
 const MODELS = join(import.meta.dirname, '..', '..', 'models');
 /** ms for one model; the largest takes seconds. */
-export const LIMIT = 120_000;
+export const LIMIT = 300_000;
 
 interface Asked {
   readonly model: string;

@@ -346,6 +346,27 @@ describeOn('redis', 'health', () => {
   });
 });
 
+test('health is down, in time, while the engine does not answer a release, also for the next caller', async () => {
+  const engine = memory();
+  const answer = Promise.withResolvers<void>();
+  const { release } = engine;
+  engine.release = (...args) => answer.promise.then(() => release.apply(engine, args));
+  await using locks = createLocks(engine);
+  const indicator = new LocksHealthIndicator(locks, () => []);
+  const message = 'the engine did not answer within 50 ms';
+  try {
+    for (const probe of ['the first', 'the next']) {
+      const { locks: detail } = await indicator.isHealthy('locks', { timeout: 50 });
+      expect(detail, `${probe} is up, though the engine is silent`).toMatchObject({ status: 'down', message });
+      expect(detail!.responseTime, `${probe} waits for the engine`).toBeLessThan(2_000);
+    }
+  } finally {
+    answer.resolve();
+  }
+  expect(await indicator.isHealthy()).toMatchObject({ locks: { status: 'up' } });
+  for await (const left of locks.inspect('holdfast:health')) expect.fail(`${left.label} still has the key`);
+});
+
 describe('health asks for nothing that the engine or the defaults forbid', () => {
   test.each<[string, LocksDefaults]>([
     ['a notice that is longer than a short lease', { notice: '4s' }],

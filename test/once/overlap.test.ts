@@ -70,3 +70,29 @@ test('an instance that was paused between its keys and its function, for longer 
   await clock.advance(3 * TTL);
   expect(await result).toMatchObject({ ran: true });
 });
+
+test('an instance that loses its tick while it waits for an earlier run leaves no record of it: the tick is run', async () => {
+  const { clock, kept, instance, tick } = scene();
+  const { runs, ends, fn } = work();
+  const backend = around(kept, { traits: { ...kept.traits, expires: false, lifetime: 'session' } });
+  const queue = { overlap: 'queue', within: '30s' } as const;
+  const [a, b, c] = ['a', 'b', 'c'].map((label) => instance(label, { backend }));
+  const first = a!.once(NAME, tick, fn, queue);
+  await clock.advance(PERIOD);
+  const second = b!.once(NAME, tick + PERIOD, fn, queue);
+  await clock.advance(TTL);
+  const key = `${NAME}@${new Date(tick + PERIOD).toISOString()}`;
+  expect(await c!.forceRelease(key, { reason: 'its session ended' }), 'it had the tick').toBe(1);
+  await clock.advance(TTL); // it is told
+  ends[0]!.resolve('');
+  await first;
+  const third = c!.once(NAME, tick + PERIOD, fn, queue);
+  await clock.advance(TTL);
+  expect(
+    runs.map((run) => run.tick.getTime()),
+    'once, by the one that lost it or by another one',
+  ).toEqual([tick, tick + PERIOD]);
+  ends[1]!.resolve('');
+  const results = await Promise.allSettled([second, third]);
+  expect(results.filter((each) => each.status === 'fulfilled' && each.value.ran)).toHaveLength(1);
+});

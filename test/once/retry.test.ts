@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { around } from '../../products/testing/around.ts';
-import { scene, TTL, work } from './scene.ts';
+import { mortal, scene, TTL, work } from './scene.ts';
 
 const NAME = 'import';
 const retry = { retry: true } as const;
@@ -36,18 +35,6 @@ test('with retry a tick whose run failed is run by another, one at a time', asyn
   await failed;
   expect(await second).toMatchObject({ ran: true });
 });
-
-/** An instance that can be cut off from the engine. */
-function mortal(kept: ReturnType<typeof scene>['kept']) {
-  const state = { dead: false };
-  const unless = <T>(call: () => Promise<T>): Promise<T> => (state.dead ? new Promise(() => {}) : call());
-  const backend = around(kept, {
-    attempt: (claim) => unless(() => kept.attempt(claim)),
-    renew: (claims) => unless(() => kept.renew(claims)),
-    release: (...of) => unless(() => kept.release(...of)),
-  });
-  return { state, backend };
-}
 
 test.each([
   'allow',

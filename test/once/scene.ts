@@ -1,6 +1,7 @@
 import { around } from '../../products/testing/around.ts';
 import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type Locks, type TickRun } from '../../src/index.ts';
 
 /** ms */
@@ -27,4 +28,16 @@ export function work() {
     return end.promise;
   };
   return { runs, ends, fn };
+}
+
+/** A backend that can be cut off from its engine. */
+export function mortal(kept: Backend) {
+  const state = { dead: false };
+  const unless = <T>(call: () => Promise<T>): Promise<T> => (state.dead ? new Promise(() => {}) : call());
+  const backend = around(kept, {
+    attempt: (claim) => unless(() => kept.attempt(claim)),
+    renew: (claims) => unless(() => kept.renew(claims)),
+    release: (...of) => unless(() => kept.release(...of)),
+  });
+  return { state, backend };
 }

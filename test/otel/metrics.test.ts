@@ -125,7 +125,8 @@ test('after stop() nothing is counted, nobody listens, and the same Locks may be
   expect(Object.keys(after).filter((name) => /waiting|held/.test(name))).toEqual([]);
   expect(Object.keys(after).filter((name) => /hold/.test(name))).toEqual([]);
   using again = instrument(locks, { meter });
-  expect(() => instrument(locks, { meter })).toThrow('instrumented already');
+  instrumentation.stop();
+  expect(() => instrument(locks, { meter }), 'after a late stop() of the first').toThrow('instrumented already');
   again.stop();
 });
 

@@ -229,6 +229,20 @@ test('with keys: false no span tells a key', async () => {
   expect(JSON.stringify(await spans())).not.toContain('somebody');
 });
 
+test('with keys: false the error of a span tells no key either', async () => {
+  const { here, spans } = scene({ keys: false });
+  const lease = await here.mutex('user:ann').acquire();
+  await here
+    .mutex('user:ann')
+    .acquire({ wait: 10 })
+    .catch(() => {});
+  await here.forceRelease('user:ann', { reason: 'stuck' });
+  await lease.release();
+  const told = await spans();
+  expect(told.map(({ attributes }) => attributes['error.type'])).toContain('LOCK_TIMEOUT');
+  expect(JSON.stringify(told)).not.toContain('user:ann');
+});
+
 test('what is open when it stops is exported as it is', async () => {
   const { here, instrumentation, spans } = scene();
   const lease = await here.mutex('job').acquire();

@@ -20,6 +20,7 @@ export interface Seen {
   readonly links: readonly string[];
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly failed: boolean;
+  readonly message: string | undefined;
 }
 
 const seen = (span: ReadableSpan): Seen => ({
@@ -30,6 +31,7 @@ const seen = (span: ReadableSpan): Seen => ({
   links: span.links.map(({ context }) => context.spanId),
   attributes: span.attributes,
   failed: span.status.code === 2,
+  message: span.status.message,
 });
 
 /** A real tracer, and what it has exported. */

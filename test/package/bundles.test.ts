@@ -103,7 +103,7 @@ describeOn('redis', 'the tarball in a bundle', () => {
     ['webpack', ['--webpack'], false],
   ] as const)(
     'of Next by %s, has the route handler of the page',
-    { timeout: 180_000 },
+    { timeout: 360_000 },
     async ([name, flags, thread], { skip }) => {
       if (!project) return skip();
       const app = join(project.path, `next-${name}`);

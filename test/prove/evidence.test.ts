@@ -86,6 +86,17 @@ test('a round of another checkout is added to what the page says, if both ran on
   expect(rowOf('evidence.md', '| [Torture]')).toContain('7 locks taken, 2 faults that hit; 1 minutes | nothing |');
 });
 
+test('memos have a row for each engine, and real processes one of their own', () => {
+  const line = (real: boolean, wrong: number) => ({
+    ...{ engine: 'redis', real, ran: 60_000, from: 1, memos: 1_000, struck: { killed: 30, cut: 4 }, wrong },
+  });
+  const rounds = [result('memos redis', 0, line(false, 0)), result('memos redis, processes', 1, line(true, 2))];
+  const { page, details } = written([['memos redis', rounds]], 'memos');
+  expect(details).toContain('| redis | 60.0 s | 1,000 | killed 30, cut 4 | 0 | 1 |');
+  expect(details).toContain('| redis, processes of the machine | 60.0 s | 1,000 | killed 30, cut 4 | 2 | 1 |');
+  expect(page).toMatch(/\[Memos\].*2,000 keys, 68 faults that hit; 2 minutes \| 2 keys \|/);
+});
+
 test('what the page has is not added again, and a proof of one round keeps all that this checkout ran', () => {
   const histories = { ...result('simulation', 0, { nodes: 1, from: 1, histories: 1_000, broken: [] }), onPage: true };
   const schedules = (server: string) =>

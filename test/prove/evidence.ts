@@ -139,6 +139,20 @@ const hosted = (results: readonly Result[], before: string): string =>
     before,
   );
 
+const askedOn = ({ engine, real }: Line): string => (real ? `${engine}, processes of the machine` : engine);
+const memos = (results: readonly Result[], before: string): string =>
+  kept(
+    ['engine', 'for', 'keys', 'done to one of three processes', 'keys with a broken promise', 'seeds from', OF],
+    grouped(dated(results), askedOn).map((rounds) =>
+      row(
+        ...[askedOn(rounds[0]), seconds(sum(rounds, ({ ran }) => ran)), number(sum(rounds, (line) => line.memos))],
+        ...[words(addedCounts(rounds.map(({ struck }) => struck))), sum(rounds, ({ wrong }) => wrong)],
+        ...[rounds.map(({ from }) => number(from)).join('; '), originOf(rounds)],
+      ),
+    ),
+    before,
+  );
+
 const simulated = (results: readonly Result[], before: string): string =>
   kept(
     ['servers', 'random histories', 'seeds from', 'broken', OF],
@@ -307,6 +321,19 @@ const PROOFS: readonly Proof[] = [
     },
   },
   {
+    ...{ title: 'Memos', file: 'memos', begins: 'memos', write: memos },
+    how: '`npm run prove -- torture:memo`, [what it does](../guides/torture.md#memos-under-faults)',
+    where: 'six engines; one of three processes killed, stopped or cut off',
+    sums(results) {
+      const lines = linesOf(results);
+      const faults = sum(lines, ({ struck }) => Object.values<number>(struck).reduce((one, other) => one + other, 0));
+      return [
+        `${number(sum(lines, (line) => line.memos))} keys, ${number(faults)} faults that hit`,
+        `${sum(lines, ({ wrong }) => wrong)} keys`,
+      ];
+    },
+  },
+  {
     ...{ title: 'Random histories', file: 'histories', begins: 'simulation', how: '`node test/prove/simulate.ts`' },
     ...{ where: 'the core on a simulated network', write: simulated },
     sums: (results) => [
@@ -360,6 +387,7 @@ const FIELDS = new Set(
     'engine ran totals faults broken staleRefused staleWrites outcome', // torture
     'topology porcupine notRun', // hosts
     'name promise counts on', // the owner of a server, and peers
+    'real memos struck wrong', // memos
     'nodes histories from', // the simulation
     'plot server how schedules exhausted failure message found', // the exploration
     'of mutants killed survived equivalent unrun', // mutants
@@ -375,6 +403,8 @@ export const essence = (result: Result): Result => ({
   printed: /\d+ passed, \d+ failed/.exec(result.printed)?.[0] ?? '',
 });
 
+const SOURCES =
+  'a name for the code that ran, without comments and types of TypeScript. The suite, known bugs and mutants run all of `src` and `products`; the others run the lock alone (`scripts/code-name.mjs`).';
 const HEAD = ['proof', 'where', 'how much', 'what broke', OF];
 /** The row of a proof as an older page has it. */
 const rowIn = (page: string, title: string): string | undefined =>
@@ -412,8 +442,8 @@ export function evidence(results: Results, before: (path: string) => string = ()
     'What ran, where, how much, and what broke, a row for each proof: written by `npm run prove`.',
     `No failure in this time is evidence, not proof: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md), and [the tests and runs that show it](evidence/promises.md).`,
     table(HEAD, rows),
-    'Sources: the first eight digits of the SHA-1 of `git rev-parse HEAD:src HEAD:products`; a row with the name of a commit is older. A release is refused while a row is of others.',
-    'Besides: [memos under faults](evidence/memos.md), [known bugs, found again](known-bugs.md), [versions](compatibility.md).',
+    `Sources: ${SOURCES} A release is refused while a row is of others.`,
+    'Besides: [known bugs, found again](known-bugs.md), [versions](compatibility.md).',
     ...(failed.length > 0 ? [`**Not as it should be, in this run:** ${failed.join(', ')}.`] : []),
     ...(missing.length > 0 && before('evidence.md') === '' ? [`Not run: ${missing.join(', ')}.`] : []),
     'Not run by any of these: MongoDB ([by hand on 4.4.6](backends/mongodb.md#what-has-been-run-and-what-not)), networks between machines, Windows.',

@@ -2,7 +2,7 @@ import type { EngineName } from '../../src/connect/registry.ts';
 import { HOSTED_SITES } from '../hosts/sites.ts';
 import { everyone } from '../rivals/run.ts';
 import { OWNED } from '../torture/owner/owned.ts';
-import { INSTALLABLE } from '../torture/tortured.ts';
+import { INSTALLABLE, type Tortured } from '../torture/tortured.ts';
 
 /** What `npm run prove` runs: programs that print lines of JSON, each with its share of the time. */
 export interface Part {
@@ -11,6 +11,8 @@ export interface Part {
   readonly share: number;
   /** Seconds below which it shows nothing. Default 5. */
   readonly least?: number;
+  /** The code that it runs: the lock alone, or what is built on it, too. */
+  readonly runs: 'lock' | 'all';
   args(seconds: number): readonly string[];
 }
 
@@ -23,13 +25,23 @@ const CREW = { processes: 16, busy: 16 };
 /** For engines that give so many no lock in time: on two processors each hand-over would take longer than the referee allows. */
 const CREW_OF_SLOW = { processes: 8, busy: 4 };
 const SLOW: readonly EngineName[] = ['mysql', 'nats', 's3', 'dynamodb'];
+/** Engines that give about a thousand locks a second get three times as much time, since the sum of the locks grows fastest there. */
+const QUICK: readonly EngineName[] = ['file', 'redis', 'redis-plain', 'redisson'];
+const weightOf = ({ site }: Tortured): number => (QUICK.includes(site.engine) ? 3 : 1);
+const TORTURE_WEIGHT = INSTALLABLE.reduce((sum, each) => sum + weightOf(each), 0);
+/** How many keys at a time. With more of them the disk of a database answers later than a memo waits. ZooKeeper has no callers but processes. */
+const MEMO_LANES: Readonly<Record<string, readonly string[]>> = {
+  ...{ file: ['100'], redis: ['100'], postgres: ['25'], mysql: ['25'], etcd: ['25'] },
+  ...{ 'redis, processes': ['8', '--real'], 'zookeeper, processes': ['4', '--real'] },
+};
 
 /** @param round the first is 1. Seeds change from round to round, or a second one would show nothing new. */
 export const parts = (round: number): readonly Part[] => [
-  { name: 'suite', share: 0, args: () => ['scripts/test.mjs'] },
+  { name: 'suite', share: 0, runs: 'all', args: () => ['scripts/test.mjs'] },
   {
     name: 'known bugs',
     share: 0,
+    runs: 'all',
     args: () => [
       'scripts/test.mjs',
       'test/known-bugs',
@@ -41,11 +53,13 @@ export const parts = (round: number): readonly Part[] => [
   {
     name: 'mutants',
     share: 0.1,
+    runs: 'all',
     args: (seconds) => ['test/mutation/main.ts', '--json', '--for', `${seconds}s`],
   },
   {
     name: 'simulation',
     share: 0.1,
+    runs: 'lock',
     args: (seconds) => [
       ...['test/prove/simulate.ts', '--for', `${seconds}`],
       ...['--seed', `${(round - 1) * HISTORIES + 1}`],
@@ -55,6 +69,7 @@ export const parts = (round: number): readonly Part[] => [
     (server): Part => ({
       name: `exploration of ${server}`,
       share: 0.05,
+      runs: 'lock',
       args: (seconds) => [
         ...['test/exploration/long.ts', '--server', server],
         ...['--minutes', `${seconds / 60}`, '--seed', `${(round - 1) * HISTORIES + 1}`],
@@ -62,14 +77,15 @@ export const parts = (round: number): readonly Part[] => [
     }),
   ),
   ...INSTALLABLE.map(
-    ({ name: engine, site }): Part => ({
-      name: `torture ${engine}`,
-      share: 0.25 / INSTALLABLE.length,
+    (tortured): Part => ({
+      name: `torture ${tortured.name}`,
+      share: (0.25 * weightOf(tortured)) / TORTURE_WEIGHT,
       least: 10,
+      runs: 'lock',
       args: (seconds) => {
-        const { processes, busy } = SLOW.includes(site.engine) ? CREW_OF_SLOW : CREW;
+        const { processes, busy } = SLOW.includes(tortured.site.engine) ? CREW_OF_SLOW : CREW;
         return [
-          ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none'],
+          ...['test/torture/everywhere.ts', tortured.name, '--json', '--broken', 'none'],
           ...['--processes', `${processes}`, '--busy', `${busy}`],
           ...['--for', `${seconds}`, '--seed', `${(round - 1) * RUNS + 1}`],
         ];
@@ -81,6 +97,7 @@ export const parts = (round: number): readonly Part[] => [
       name: `hosts ${name}`,
       share: 0.1 / Object.keys(HOSTED_SITES).length,
       least: 30,
+      runs: 'lock',
       args: (seconds) => ['test/hosts/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
@@ -88,15 +105,29 @@ export const parts = (round: number): readonly Part[] => [
     ({ name, hurts }): Part => ({
       name: `owner ${name}`,
       share: 0.2 / OWNED.length,
+      runs: 'lock',
       // Each kind of hurt once, with peace around it.
       least: 20 + 12 * hurts.length,
       args: (seconds) => ['test/torture/owner/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
+  ...Object.entries(MEMO_LANES).map(
+    ([name, lanes]): Part => ({
+      name: `memos ${name}`,
+      share: 0.1 / Object.keys(MEMO_LANES).length,
+      least: 20,
+      runs: 'lock',
+      args: (seconds) => [
+        ...['test/memo/faults/main.ts', '--engines', name.split(',')[0]!, '--json', '--lanes', ...lanes],
+        ...['--for', `${seconds}s`, '--seed', `${(round - 1) * RUNS + 1}`],
+      ],
+    }),
+  ),
   {
     name: 'peers',
-    share: 0.15,
+    share: 0.05,
     least: 20,
+    runs: 'lock',
     args: (seconds) => {
       const each = Math.max(20, Math.round(seconds / everyone().length));
       return ['test/rivals/main.ts', '--json', '--page', '--for', `${each}`, '--seed', `${round}`];

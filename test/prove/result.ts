@@ -1,7 +1,7 @@
 /** What came of a part, as it is kept between runs. */
 export interface Result {
   readonly part: string;
-  /** A name for the sources it ran on: `nameOfSources`. */
+  /** A name for the sources it ran on: `nameOfSources` or `nameOfLock`. */
   readonly sources: string;
   readonly date: string;
   readonly seconds: number;

@@ -111,10 +111,19 @@ export class Engine {
     onServed.next();
   }
 
-  release(handle: Handle, leave?: NewValue): Promise<Release> {
-    this.onFreed(handle.id);
-    this.#listeners.delete(handle.id);
-    return this.backend.release(handle, undefined, leave);
+  release(handle: Handle): Promise<Release> {
+    this.#leaves(handle);
+    return this.backend.release(handle);
+  }
+
+  store(handle: Handle, value: NewValue): Promise<boolean> {
+    this.#leaves(handle);
+    return this.backend.store!(handle, value);
+  }
+
+  #leaves({ id }: Handle): void {
+    this.onFreed(id);
+    this.#listeners.delete(id);
   }
 
   /** For engines that are asked to watch, one claim at a time. */
@@ -193,14 +202,17 @@ export class Client implements Backend {
     return this.#call(() => this.#engine.renew(claims));
   }
 
-  async release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release> {
+  async release(handle: Handle, next?: Claim): Promise<Release> {
     const notAfter = next && this.#notAfter(next);
     const { answer, tried } = await this.#call(async () => {
-      const { freed, stored } = await this.#engine.release(handle, leave);
-      const answer = { freed, ...(leave && { stored }) };
+      const answer = await this.#engine.release(handle);
       return { answer, tried: next && (await this.#engine.attempt(next, notAfter!, this.#mail(next))) };
     });
     return tried ? { ...answer, next: this.#learn(tried) } : answer;
+  }
+
+  store(handle: Handle, value: NewValue): Promise<boolean> {
+    return this.#call(() => this.#engine.store!(handle, value));
   }
 
   async *inspect(prefix: string): AsyncIterable<QueueEntry> {

@@ -8,7 +8,7 @@ export interface Mutant extends PlantedBug {
   readonly from?: number;
 }
 
-const ballot = moduleOf<typeof import('../../src/backends/quorum/ballot.ts')>('backends/quorum/ballot.ts');
+const votes = moduleOf<typeof import('../../src/backends/quorum/tally.ts')>('backends/quorum/tally.ts');
 const clock = moduleOf<typeof import('../../src/core/contract/clock.ts')>('core/contract/clock.ts');
 const serializer = moduleOf<typeof import('../../src/core/contract/promises.ts')>('core/contract/promises.ts');
 const listener = moduleOf<typeof import('../../src/core/engine/listener.ts')>('core/engine/listener.ts');
@@ -28,19 +28,15 @@ const multiLock = moduleOf<typeof import('../../src/primitives/multi-lock.ts')>(
 
 export const QUORUM_MUTANTS: readonly Mutant[] = [
   {
-    bug: 'answers an attempt again with the lease of the first',
+    bug: 'counts on the vote that lasts longest',
     faults: [
-      ballot.method(
-        'Ballot',
-        'outcomeFor',
-        () =>
-          function () {
-            return this.open();
-          },
-      ),
+      votes.exported('worthOf', (real) => (answers, majority, token) => ({
+        ...real(answers, majority, token),
+        until: real(answers, 1, token).until,
+      })),
     ],
     foundBy: 'votes',
-    from: 10_300,
+    from: 30,
   },
 ];
 
@@ -310,12 +306,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'ends a hold while a child is inside',
     faults: [
-      hold.method(
-        'Hold',
+      lease.method(
+        'HeldLease',
         'leave',
         (real) =>
           function () {
-            return this.users > 1 ? this.release() : real.call(this);
+            return this.users > 1 ? this.hold.release() : real.call(this);
           },
       ),
     ],

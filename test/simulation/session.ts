@@ -23,8 +23,8 @@ export class Session {
         const answers = await client.renew(claims.map(this.#kept));
         return answers.map((answer, i) => (typeof answer === 'object' ? { validFor: claims[i]!.ttl } : answer));
       },
-      release: async (handle, next, leave) => {
-        const answer = await client.release(handle, next && this.#kept(next), leave);
+      release: async (handle, next) => {
+        const answer = await client.release(handle, next && this.#kept(next));
         return next && answer.next ? { ...answer, next: word(next, answer.next) } : answer;
       },
       watch:

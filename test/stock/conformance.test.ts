@@ -322,6 +322,29 @@ for (const { name, part, open } of SUBJECTS) {
       expect(await right(product)).toMatchObject({ sold: 1, reserved: 1 });
     });
 
+    test('nor when a resize has moved its buyer, and the next one sells the same request', async () => {
+      const buyer = ['a', 'b', 'c', 'd', 'e', 'f'].find((name) => homeOf(name, 6) !== 0)!;
+      const product = await stock.create(fresh(), { units: 9, segments: 1 });
+      const [begun, next] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const stale = product.sell({ buyer, request: 'r' }, () => {
+        begun.resolve();
+        return next.promise;
+      });
+      await begun.promise;
+      await product.resize(6);
+      for await (const { key, held } of locks.inspect()) {
+        if (held) await locks.forceRelease(key, { reason: 'test' });
+      }
+      const sold = await product.sell({ buyer, request: 'r' }, async () => {
+        next.resolve();
+        const late = stale.catch((error: unknown) => error);
+        expect(await late, 'both sell it').toMatchObject({ code: 'LOCK_FENCED' });
+        return 'next';
+      });
+      expect(sold).toMatchObject({ segment: 0, repeated: false, result: 'next' });
+      expect(await right(product)).toMatchObject({ sold: 1, reserved: 0 });
+    });
+
     test('the rebalancer fills what runs low, empties what is no longer sold from, merges, and ends', async () => {
       const product = await stock.create(fresh(), { units: 40, segments: 4, reserve: 1 });
       await product.closeRestocking();

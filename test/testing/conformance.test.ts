@@ -37,11 +37,15 @@ describe('the suite', () => {
     }
   });
 
-  test('ends a case that an engine never answers', async () => {
+  test.each([
+    { tolerance: 250, limit: 30_000 },
+    { tolerance: 500, limit: 60_000 },
+  ])('ends a case that an engine of tolerance $tolerance never answers after $limit ms', async (slow) => {
     const clock = manualClock();
     const mute = around(memory({ clock }), { attempt: () => new Promise(() => {}) });
-    const subject = { name: 'mute', open: async () => mute, clock };
-    await expect(run(subject, 'a repeated attempt keeps its token')).rejects.toThrow('has not ended');
+    const subject = { name: 'mute', open: async () => mute, clock, timing: { tolerance: slow.tolerance } };
+    const late = `has not ended after ${slow.limit} ms`;
+    await expect(run(subject, 'a repeated attempt keeps its token')).rejects.toThrow(late);
   });
 
   test('ends a case whose engine never opens', async () => {
@@ -54,6 +58,20 @@ describe('the suite', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  test('attempts once more after a watch that the engine had to open, as the core does', async () => {
+    const clock = manualClock();
+    const sound = memory({ clock });
+    const opening = around(sound, {
+      traits: { ...sound.traits, wakes: 'buffered' },
+      async watch(claim, wake) {
+        await new Promise<void>((resolve) => clock.after(5, resolve)); // an admission before the end of this is missed
+        return sound.watch!(claim, wake);
+      },
+    });
+    const subject = { name: 'opening', open: async () => opening, clock };
+    await run(subject, 'an admission between the attempt and the watch reaches the waiter');
   });
 
   test('names the seed and the steps of a random case that fails', async () => {

@@ -97,11 +97,15 @@ function mailing(engine: Backend, line: Line, clock: Clock): Backend {
       await line.reach();
       return engine.renew(claims);
     },
-    async release(handle, next, leave) {
+    async release(handle, next) {
       await line.reach();
-      const answer = engine.release(handle, next, leave);
+      const answer = engine.release(handle, next);
       if (next) listen(next);
       return answer;
+    },
+    async store(handle, value) {
+      await line.reach();
+      return engine.store!(handle, value);
     },
     watch: (claim, wake, age) => waiting.watchSince(claim, wake, age),
     watchHold: (claim, wake, age) => waiting.watchSince(claim, wake, age),

@@ -45,7 +45,8 @@ const storesKeys =
     return {
       attempt: (claim) => sound.attempt(stored(claim)),
       renew: (claims) => sound.renew(claims.map(stored)),
-      release: (handle, next, leave) => sound.release(stored(handle), next && stored(next), leave),
+      release: (handle, next) => sound.release(stored(handle), next && stored(next)),
+      store: (handle, value) => sound.store!(stored(handle), value),
     };
   };
 
@@ -516,9 +517,9 @@ export const MUTANTS: readonly Mutant[] = [
           if (answer.granted) forget(claim.id);
           return answer;
         },
-        release(handle, next, leave) {
+        release(handle, next) {
           forget(handle.id);
-          return sound.release(handle, next, leave);
+          return sound.release(handle, next);
         },
       };
     },
@@ -532,11 +533,10 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'leaves the words of whoever asks',
     foundBy: 'only a hold leaves words: no stranger, no waiter, no former holder',
     plant: (sound) => ({
-      async release(handle, next, leave) {
-        const released = await sound.release(handle, next, leave);
-        if (!leave || released.stored) return released;
+      async store(handle, value) {
+        if (await sound.store!(handle, value)) return true;
         await sound.attempt(claimOf(handle));
-        return sound.release(handle, next, leave);
+        return sound.store!(handle, value);
       },
     }),
   },
@@ -544,9 +544,9 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'forgets words when a later hold ends without any',
     foundBy: 'a plain release and an eviction leave the words as they were',
     plant: (sound) => ({
-      async release(handle, next, leave) {
-        const released = await sound.release(handle, next, leave);
-        if (!leave && released.freed) await sound.values!.forget(handle.key);
+      async release(handle, next) {
+        const released = await sound.release(handle, next);
+        if (released.freed) await sound.values!.forget(handle.key);
         return released;
       },
     }),

@@ -22,6 +22,14 @@ async function found(url: string, name: string, what: RegExp): Promise<void> {
 }
 
 describeOn('file', 'torture on a file', () => {
+  test('finds processes whose close has no end', { timeout: 150_000 }, async () => {
+    using folder = temporaryFolder();
+    const worker = new URL('hanging.worker.ts', import.meta.url);
+    const url = urlOfFile(join(folder.path, 'locks.db'));
+    const verdict = await torture({ url, duration: 5_000, seed: 1, processes: 2, worker });
+    expect(verdict).toMatchObject({ outcome: 'broken', broken: { hang: expect.any(Number) } });
+  });
+
   test.each(Object.entries(FOUND))('finds an engine that %s', { timeout: 120_000 }, async (name, what) => {
     using folder = temporaryFolder();
     await found(urlOfFile(join(folder.path, 'locks.db')), name, what);

@@ -8,6 +8,13 @@ import { describeOn } from '../kit/suite.ts';
 import { settleWithin } from '../kit/wait.ts';
 import { type Database, GROUNDS } from './grounds.ts';
 
+/** The statements that read the limits of a wait. */
+const LIMITS = {
+  postgres: "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')",
+  mariadb: "SHOW VARIABLES WHERE Variable_name IN ('innodb_lock_wait_timeout', 'max_statement_time')",
+  mysql: "SHOW VARIABLES WHERE Variable_name IN ('innodb_lock_wait_timeout', 'max_execution_time')",
+};
+
 for (const { title, parts, dialect, start, open } of GROUNDS) {
   describeOn(parts, `locks in the caller's transaction, ${title}`, () => {
     let server: Server;
@@ -58,15 +65,35 @@ for (const { title, parts, dialect, start, open } of GROUNDS) {
           await expect(db.within((two) => lock(two, 1, '1s'))).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
           expect(performance.now() - start).toBeGreaterThan(900);
         });
-        const setting = {
-          postgres: "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')",
-          mariadb: "SHOW VARIABLES WHERE Variable_name IN ('innodb_lock_wait_timeout', 'max_statement_time')",
-          mysql: "SHOW VARIABLES WHERE Variable_name IN ('innodb_lock_wait_timeout', 'max_execution_time')",
-        }[dialect];
+        const setting = LIMITS[dialect];
         await db.within(async (query) => {
           const before = JSON.stringify(await query(setting, []));
           await lock(query, 1, '1s');
           expect(JSON.stringify(await query(setting, []))).toBe(before);
+        });
+      });
+
+      test('two calls at once of one transaction leave no limit behind', async () => {
+        const [taken, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const other = db.within(async (one) => {
+          await lock(one, 1);
+          taken.resolve();
+          await free.promise;
+        });
+        await settleWithin('the row of the other one', taken.promise);
+        await db.within(async (query) => {
+          const before = JSON.stringify(await query(LIMITS[dialect], []));
+          const waits = Promise.withResolvers<void>();
+          const seen: Query = (sql, params) => {
+            if (sql.endsWith('FOR UPDATE') || sql.includes('FOR UPDATE WAIT')) waits.resolve();
+            return query(sql, params);
+          };
+          const first = lock(seen, 1, '20s');
+          await settleWithin('the first call', waits.promise);
+          const second = lock(seen, 2, '20s');
+          free.resolve();
+          await settleWithin('both calls', Promise.all([first, second, other]));
+          expect(JSON.stringify(await query(LIMITS[dialect], [])), 'the limits afterwards').toBe(before);
         });
       });
 

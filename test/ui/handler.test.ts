@@ -7,6 +7,7 @@ import { NestFactory } from '@nestjs/core';
 import express from 'express';
 import fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
+import { around } from '../../products/testing/around.ts';
 import { type ReleaseOrder, type UiHandlerOptions, uiHandler } from '../../products/ui/index.ts';
 import type { Snapshot } from '../../products/ui/wire.ts';
 import { memory } from '../../src/backends/memory.ts';
@@ -180,4 +181,37 @@ test('behind a proxy that ends TLS and gives another host, the browser’s own w
     fetch(`${service.url}/look`, { method: 'POST', headers: { ...headers, ...more }, body: '{}' });
   expect((await ask({ 'sec-fetch-site': 'same-origin' })).status).toBe(200);
   expect((await ask({})).status, 'a client that does not say it').toBe(403);
+});
+
+test('with a prefix it looks at no other key, and evicts and forgets nothing there', async () => {
+  const engine = memory();
+  const looks: string[] = [];
+  const looked = Promise.withResolvers<void>();
+  const backend = around(engine, {
+    inspect(key, listing) {
+      if (listing?.exact) looks.push(key);
+      if (looks.includes('order:1')) looked.resolve();
+      return engine.inspect!(key, listing);
+    },
+  });
+  await using locks = createLocks(engine);
+  await using shown = createLocks(backend);
+  await locks.memo('payment:1', { keep: '1h' }).run(() => 'paid');
+  await using lease = await locks.mutex('payment:2').acquire();
+  await using service = await MOUNTS['node:http']!(shown, { prefix: 'order:', readOnly: false });
+  const headers = { ...user, 'content-type': 'application/json', origin: new URL(service.url).origin };
+  const asked = async (path: string, body: object): Promise<unknown> => {
+    const answer = await fetch(`${service.url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return [answer.status, await answer.json()];
+  };
+  const refused = [403, { error: 'this page has only keys that begin with order:' }];
+  expect(await asked('release', { key: 'payment:2', token: `${lease.token}`, reason: 'it hangs' })).toEqual(refused);
+  expect(await asked('forget', { key: 'payment:1' })).toEqual(refused);
+  expect((await locks.memo('payment:1', { keep: '1h' }).peek()).state, 'its memo is there').toBe('kept');
+  expect(await locks.isHeld('payment:2'), 'its holder holds').toBe(true);
+  looks.length = 0;
+  const { body } = await fetch(`${service.url}/events?key=payment:2&line=order:1`, { headers: user });
+  await settleWithin('the keys of the page are looked at', looked.promise);
+  await body!.cancel();
+  expect(looks, 'the first key of the page is outside').not.toContain('payment:2');
 });

@@ -284,7 +284,7 @@ describeOn('browser', 'the page', () => {
   describeOn('redis', 'of a Redis', () => {
     test('a dead engine is told, with the age of what is shown, and heals by itself', { timeout: 60_000 }, async () => {
       await using server = await startRedis({ appendonly: 'yes', appendfsync: 'always' });
-      const locks = await connect(server.url);
+      await using locks = await connect(server.url);
       await locks.mutex('order:1', { ttl: '10m', label: 'web-1' }).acquire();
       await using site = await Site.start(server.url);
       await using window = await windows.page(site.url);
@@ -298,7 +298,6 @@ describeOn('browser', 'the page', () => {
       await page.waitForSelector('.band.bad', { state: 'detached' });
       await page.waitForSelector('.pulse.good');
       expect(await window.row('order:1').innerText()).toContain('web-1');
-      await locks.close().catch(() => {});
     });
 
     test('an engine that is away at the start gives a page that says so, and fills it later', {

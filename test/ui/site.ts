@@ -15,8 +15,9 @@ export class Site implements AsyncDisposable {
     this.shell = desk.start('ui', ...args);
   }
 
+  /** The page looks every second unless `args` say otherwise. By default, one slow first look on a busy machine makes a pause of a minute. */
   static async start(url: string, ...args: readonly string[]): Promise<Site> {
-    const site = new Site(new Desk({ HOLDFAST_URL: url }), args);
+    const site = new Site(new Desk({ HOLDFAST_URL: url }), ['--every', '1s', ...args]);
     try {
       await site.shell.prints(/^It shows .*\n/m, 20_000);
       site.url = /http:\S+/.exec(site.shell.stdout)![0];

@@ -55,12 +55,12 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
         ],
       ];
       const one = (count: number): string[] => ['LOCK_DEADLOCK', ...Array<string>(count - 1).fill('done')];
-      const ended = scenes.map(async (tasks) => {
+      // One after the other: side by side, their looks would take each other's time on a busy machine.
+      for (const tasks of scenes) {
         const { since, end } = await meet(tasks, { detect: true });
         expect((await end()).sort()).toEqual(one(tasks.length));
         expect(performance.now() - since, 'ms from when it came about').toBeLessThan(FOUND_WITHIN);
-      });
-      await Promise.all(ended);
+      }
     });
 
     test('whoever looks sees who waits for whom, and the deadlock, in time', async () => {
@@ -137,20 +137,21 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
 
     test('no false alarm under a contested load of nested locks in one order', async () => {
       await using locks = await connect(site.url);
-      let over = false;
-      const loads = Promise.all(workers.map((worker) => worker.call('nest', 'load', 1_500))).finally(() => {
-        over = true;
-      });
-      while (!over) {
-        expect((await locks.waits('load')).deadlocks).toEqual([]);
-        await sleep(20);
+      let holds = 0;
+      // On a busy machine one round may have too few.
+      while (holds <= 50) {
+        let over = false;
+        const loads = Promise.all(workers.map((worker) => worker.call('nest', 'load', 1_500))).finally(() => {
+          over = true;
+        });
+        while (!over) {
+          expect((await locks.waits('load')).deadlocks).toEqual([]);
+          await sleep(20);
+        }
+        const ends = await loads;
+        expect(ends.flatMap(({ errors }) => errors)).toEqual([]);
+        holds += ends.reduce((sum, end) => sum + end.holds, 0);
       }
-      const ends = await loads;
-      expect(ends.flatMap(({ errors }) => errors)).toEqual([]);
-      expect(
-        ends.reduce((sum, { holds }) => sum + holds, 0),
-        'nested holds',
-      ).toBeGreaterThan(50);
     });
   });
 }

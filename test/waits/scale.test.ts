@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
 import { around } from '../../products/testing/around.ts';
+import { manualClock } from '../../products/testing/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { type Demand, EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import type { Backend, QueueEntry } from '../../src/core/contract/backend.ts';
@@ -113,6 +114,37 @@ test('one of a ring gives up in time among 700 readers and 500 that wait in turn
   over.resolve();
   const ends = await settleWithin('all end', Promise.allSettled([...ring, ...readers, ...waiters]), 20_000);
   expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+});
+
+test('a deadlock is found in time beside 140 other waits of its process, on an engine that takes a while to list', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const slow = around(engine, {
+    async *inspect(prefix, listing) {
+      await new Promise<void>((resolve) => clock.after(20, resolve));
+      yield* engine.inspect!(prefix, listing);
+    },
+  });
+  const options = { clock, wait: 'forever' } as const;
+  const [locks, others] = [createLocks(slow, { ...options, detect: true }), createLocks(engine, options)];
+  const endless = new Promise<never>(() => {});
+  for (let i = 0; i < 140; i++) {
+    void others.mutex(`busy${i}`).run(() => endless);
+    void locks.mutex(`own${i}`).run(() => locks.mutex(`busy${i}`).run(() => {}));
+  }
+  await clock.advance(3_000);
+  const cross = (by: Locks, first: string, second: string) =>
+    by.mutex(first).run(async () => {
+      await new Promise<void>((resolve) => clock.after(10, resolve));
+      await by.mutex(second).run(() => {});
+    });
+  let code: unknown;
+  void cross(others, 'b', 'a');
+  cross(locks, 'a', 'b').catch((error) => {
+    code = error.code;
+  });
+  await clock.advance(10_000);
+  expect(code, 'of the wait in the deadlock, after 10 s').toBe('LOCK_DEADLOCK');
 });
 
 test('whoever looks at 900 holders and 400 waiters of one key is told of all of them', async () => {

@@ -70,8 +70,8 @@ const STILL_RUNS =
   'the command has ended, but processes that it started still run; the lock is held until they end (see --leave-running)';
 
 /**
- * Runs a command while the lease is held. If the lease is lost, it ends the command, and all that the command started, before
- * anyone else can have the lock.
+ * Runs a command while the lease is held. After a loss the command never begins. If the lease is lost meanwhile, it ends the command, and all
+ * that the command started, before another holder can have the lock.
  * @param own variables of the command, in addition to the variables of this process
  * @param ways `leaveRunning`: release the lock when the command has ended, even if a process that it started still runs. `out`: the
  * descriptor of its standard output; default that of this process
@@ -88,8 +88,14 @@ export async function supervise(
   const { group, exited, go } = await start(words, { ...process.env, ...own }, out);
   const dismiss = await guard(group.pid);
   signals.passTo(group);
-  go();
   try {
+    if (lease.signal.aborted || !lease.held) {
+      complain('the lock was lost before the command began');
+      await group.end(0);
+      await exited;
+      return EXIT.UNAVAILABLE;
+    }
+    go();
     const over = leaveRunning ? exited : exited.then(() => remaining(group, lease.signal));
     await Promise.race([over, loss(lease.signal)]);
     if (lease.signal.aborted) {

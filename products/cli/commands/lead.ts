@@ -25,8 +25,7 @@ A <time> is written as 250ms, 30s, 5m, 2h or 1d.
 When this process is elected, it starts the command. The command gets HOLDFAST_KEY and HOLDFAST_TOKEN in its
 environment; the token grows with every leader. If the lead is lost, holdfast ends the command and all processes that it
 started before anyone else leads. Whenever the command has ended, holdfast stands for election again, after a pause that
-grows from 100 ms to 30 s while terms are short. If the engine does not answer, holdfast tries again until it answers,
-at the start too.
+grows from 100 ms to 30 s while terms are short. If the engine does not answer, holdfast tries again until it answers.
 
 A signal ends the wait. While the command runs, holdfast passes the signal on, and exits when the command has ended.
 
@@ -65,9 +64,10 @@ export const lead = command({
     let code: number | undefined;
     const work = async (term: Term): Promise<void> => {
       trouble.over();
-      code = await supervise(term, rest, { HOLDFAST_KEY: name, HOLDFAST_TOKEN: `${term.token}` }, plan);
+      const ended = await supervise(term, rest, { HOLDFAST_KEY: name, HOLDFAST_TOKEN: `${term.token}` }, plan);
       const again = !oneTerm && interruption.exitCode === undefined;
-      if (again && !term.signal.aborted) complain(`the command ended with ${code}; standing for election again`);
+      if (again && !term.signal.aborted) complain(`the command ended with ${ended}; standing for election again`);
+      code = again ? undefined : ended; // a signal from now on ends the wait, and has a code of its own
     };
     await leader.run((term) => interruption.during(() => work(term)), { signal: interruption.signal });
     return code ?? interruption.exitCode ?? EXIT.OK;

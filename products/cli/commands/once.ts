@@ -80,6 +80,8 @@ export const once = command({
       signal: interruption.signal,
     };
     const work = async (run: TickRun): Promise<void> => {
+      const { exitCode } = interruption;
+      if (exitCode !== undefined) throw new ExitError(exitCode, 'a signal came before the command began');
       const own = { HOLDFAST_KEY: name, HOLDFAST_TICK: run.tick.toISOString(), HOLDFAST_TOKEN: `${run.token}` };
       const code = await supervise(run, rest, own, plan);
       // The command failed: with `--retry` another machine runs the tick.

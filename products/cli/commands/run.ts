@@ -106,7 +106,7 @@ export const run = command({
 });
 
 /**
- * Releases the lock, after `--min-hold` if only a live process can keep the key. A signal ends that wait and frees the key.
+ * Releases the lock, after `--min-hold` if only a live process can keep the key, or free it. A signal ends that wait.
  * @returns whether the lock was ours until now
  */
 async function releaseAfterMinHold(lease: AnyLease): Promise<boolean> {

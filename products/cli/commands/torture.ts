@@ -22,6 +22,7 @@ const PROMISES: Readonly<Record<Violation['broken'], string>> = {
   renewal: 'a hold was lost while the event loop was blocked, although a thread renews it',
   residue: 'a key was still held after its lease had expired and its process had ended',
   crash: 'a process ended, although nobody ended it',
+  hang: 'a process did not end when it was asked to, although the engine answered',
 };
 /** How many violations of a kind we show, so that all kinds fit the first screen. */
 const MAX_SHOWN = 3;

@@ -6,7 +6,7 @@ import { RESERVE, type Reply, type Step, type Take } from '../cell.ts';
 import { StockError } from '../errors.ts';
 import { checkOptions } from '../input.ts';
 import { QUICK, RELAYOUT, RIGHTS, STEP } from '../redis/scripts.generated.ts';
-import { formatLayout, parseLayout, productName, type StockStore } from '../store.ts';
+import { formatKept, parseKept, productName, type StockStore } from '../store.ts';
 
 /** Options of `redisStock`. */
 export interface RedisStockOptions {
@@ -60,10 +60,10 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
     servers: engines.length,
     async layout(product) {
       const text = await engines[0]!.command('read the stock', 'GET', [layoutKey(product)]);
-      return text === null ? undefined : parseLayout(`${text}`);
+      return text === null ? undefined : parseKept(`${text}`);
     },
     async relayout(product, was, layout) {
-      const args = [was?.identity ?? '', `${was?.version ?? 0}`, layout ? formatLayout(layout) : ''];
+      const args = [was?.identity ?? '', `${was?.version ?? 0}`, layout ? formatKept(layout) : ''];
       try {
         const done = await engines[0]!.run(RELAYOUT, [layoutKey(product)], args);
         return Number(done) === 1; // some clients can be set to return text (`stringNumbers`…)

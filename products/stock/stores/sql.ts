@@ -99,7 +99,7 @@ export function sqliteStock(options: { readonly path: string }): SqliteStock {
   // Not imported above: Node 22 would warn at once, even if only Redis is used.
   const database = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(options.path);
   const statements = new Statements(DIALECTS.sqlite, 'holdfast_stock');
-  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
+  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
   for (const sql of statements.setup()) database.exec(sql.replace('CREATE INDEX', 'CREATE INDEX IF NOT EXISTS'));
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
 

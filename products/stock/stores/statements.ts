@@ -1,6 +1,6 @@
 import { type Cell, type Entry, type Reply, readsOf, type Status, type Step } from '../cell.ts';
 import { decide, type View } from '../rule.ts';
-import { formatLayout, type Layout, type LayoutVersion, parseLayout, type StockStore } from '../store.ts';
+import { formatKept, type Layout, type LayoutVersion, parseKept, type StockStore } from '../store.ts';
 
 /** What differs between the databases, as data. */
 interface StockDialect {
@@ -120,7 +120,7 @@ export class Statements {
 
   *layout(product: string): Conversation<Layout | undefined> {
     const [row] = yield this.#say(`SELECT body FROM ${this.#layouts} WHERE product = ?`, product);
-    return row && parseLayout(String(row.body));
+    return row && parseKept(String(row.body));
   }
 
   *relayout(product: string, was: LayoutVersion | undefined, layout: Layout | undefined): Conversation<boolean> {
@@ -134,13 +134,13 @@ export class Statements {
     const [row] = yield this.#say(find, product);
     const version = Number(row?.version ?? -1);
     if (version !== (was?.version ?? 0)) return false;
-    if (was && parseLayout(String(row!.body)).identity !== was.identity) return false;
+    if (was && parseKept(String(row!.body)).identity !== was.identity) return false;
     if (!layout) {
       yield this.#say(`DELETE FROM ${this.#layouts} WHERE product = ?`, product);
       return true;
     }
     const update = `UPDATE ${this.#layouts} SET version = ?, body = ? WHERE product = ?`;
-    yield this.#say(update, layout.version, formatLayout(layout), product);
+    yield this.#say(update, layout.version, formatKept(layout), product);
     return true;
   }
 
@@ -156,7 +156,7 @@ export class Statements {
     const [row] = yield this.#say(find, ...here);
     if (!row) return steps.map(() => ({ is: 'missing' }));
     const text = String(row.state); // bytes, if the character set of the connection is `binary`
-    const state = text === '' ? undefined : (JSON.parse(text) as Cell);
+    const state = text === '' ? undefined : parseKept<Cell>(text);
 
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
     // This statement waits for nothing, so it reads the time. The one before may wait for the cell: its time would be from before the wait,
@@ -200,11 +200,7 @@ export class Statements {
           );
     }
     if (outcome.cell !== state) {
-      yield this.#say(
-        `UPDATE ${this.#cells} SET state = ? WHERE ${HERE}`,
-        JSON.stringify({ v: 1, ...outcome.cell }),
-        ...here,
-      );
+      yield this.#say(`UPDATE ${this.#cells} SET state = ? WHERE ${HERE}`, formatKept(outcome.cell), ...here);
     }
     return outcome.replies;
   }

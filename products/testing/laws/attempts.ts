@@ -29,6 +29,13 @@ export const attempts: readonly Law[] = needing('values', [
     await scene.expired();
     assert.equal((await scene.participant(counted()).gets()).attempts, 2);
   }),
+  law('attempts count the next claim of a release', async (scene) => {
+    const first = await scene.holder(counted('first'));
+    const next = scene.participant(counted('next'), first.client);
+    const answer = await first.release(next.claim);
+    if (answer.next?.granted) assert.equal(answer.next.attempts, 2, 'as the release tells it');
+    else assert.equal((await next.gets()).attempts, 2);
+  }),
   law('attempts are forgotten after their time', ['expiry'], async (scene) => {
     await scene.holder({ ...counted('-', 1), ttl: scene.ttl });
     await scene.expired(scene.ttl + 1_000); // engines that count in seconds keep attempts longer

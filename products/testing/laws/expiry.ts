@@ -21,6 +21,22 @@ const renewal: readonly Law[] = [
       'holder gets, holder renews, holder gets the same token',
     'renew never revives a released hold': 'former gets, former leaves, former is gone, next gets, former is gone',
   }),
+  law('a renewal confirms no claim that only waits', ['fairness'], async (scene) => {
+    // Core renews only what an engine has granted. An engine without blocks of tokens cannot serve in a quorum, which renews what it was not answered.
+    if (!scene.clients[0].traits.tokenBlocks) return;
+    const kinds = {
+      exclusive: [EXCLUSIVE],
+      shared: [EXCLUSIVE, SHARED],
+      counted: [SHARED, EXCLUSIVE, { units: 2, capacity: 3 }],
+    };
+    for (const units of kinds[scene.clients[0].traits.units]) {
+      const holder = await scene.holder(units === SHARED ? EXCLUSIVE : units);
+      const waiters = [await scene.waiter(units), await scene.waiter(units)];
+      for (const waiter of waiters) await waiter.isGone();
+      await holder.renews();
+      for (const each of [holder, ...waiters]) await each.leaves();
+    }
+  }),
   law('renewed in time, a hold outlives its ttl and is never reported lost', ['expiry'], async (scene) => {
     const holder = scene.participant({ ttl: scene.ttl });
     const { lost } = await holder.gets();

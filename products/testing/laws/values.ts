@@ -11,8 +11,8 @@ const ASKING = { accepts: ANY };
 
 export const stateOf = ({ clients, key }: Scene) => clients[1].values!.look(key);
 
-export const stores = async (holder: Participant, text: string, how?: Partial<NewValue>): Promise<boolean> =>
-  (await holder.release(undefined, { text, ttl: VALUE_TTL_MS, ...how })).stored === true;
+export const stores = (holder: Participant, text: string, how?: Partial<NewValue>): Promise<boolean> =>
+  holder.store({ text, ttl: VALUE_TTL_MS, ...how });
 
 /** Stores a value. @returns the token of the hold that did so */
 export async function stored(scene: Scene, text: string, how?: Partial<NewValue>): Promise<bigint> {
@@ -69,6 +69,14 @@ export const values: readonly Law[] = needing('values', [
     await isAnswered(scene.participant(ASKING), 'result');
     await plain.leaves();
     assert.equal((await stateOf(scene)).value?.text, 'result');
+  }),
+  law('the next claim of a release is not granted past words that answer it', async (scene) => {
+    await stored(scene, 'result');
+    const holder = await scene.holder();
+    const next = scene.participant(ASKING, holder.client);
+    const answer = await holder.release(next.claim);
+    assert.notEqual(answer.next?.granted, true, `${next} was granted`);
+    await isAnswered(next, 'result');
   }),
   ...courses(['fairness'], {
     'only a hold leaves words: no stranger, no waiter, no former holder': `

@@ -71,7 +71,9 @@ export const releasing: readonly Law[] = leavingNothing([
     async (scene) => {
       const { read, write } = (await scene.locks()).rwLock(scene.key);
       await write.run(() => read.run(() => {}));
-      await read.run(() => fails(() => write.acquire(), 'LOCK_DEADLOCK', 'a write inside a read'));
+      const reader = () => read.run(() => fails(() => write.acquire(), 'LOCK_DEADLOCK', 'a write inside a read'));
+      await reader();
+      await write.run(() => Promise.all([reader(), reader()]));
     },
   ),
   law('closing rejects who waits, frees what is held, and disturbs no other process', async (scene) => {

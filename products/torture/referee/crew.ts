@@ -59,6 +59,7 @@ export class Crew {
 
   /** @returns how many locks the process held at the beginning */
   async block(by: number, ms: number, pieces: boolean, signal: AbortSignal): Promise<number> {
+    if (signal.aborted) return 0; // it does not abort again, and a process that has ended does not answer
     const held = new Promise<number>((resolve) => {
       this.#blockReplies.set(by, resolve);
       signal.addEventListener('abort', () => resolve(0), { once: true });
@@ -73,10 +74,12 @@ export class Crew {
     for (const member of this.members) if (member.state === 'working') member.send({ stopped });
   }
 
-  async end(): Promise<void> {
+  /** Ends all processes. @returns the numbers of those that had not ended after `limit` ms */
+  async end(limit: number): Promise<number[]> {
     for (const proxy of this.proxies) proxy.endFault();
-    await Promise.all(this.members.map((member) => member.end()));
+    const ended = await Promise.all(this.members.map((member) => member.end(limit)));
     await Promise.all(this.proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
+    return ended.flatMap((inTime, by) => (inTime ? [] : [by]));
   }
 
   #receive(by: number, member: Member, message: FromWorker): void {

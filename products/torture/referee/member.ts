@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { withConnectLimit } from '../../../src/connect/engine.ts';
 import type { FromWorker, Task, ToWorker } from '../events.ts';
 
-/** How long a process may take to start, or to end. */
+/** How long a process may take to start. */
 const MAX_START_MS = 60_000;
-const MAX_END_MS = 10_000;
 
 export type State = 'starting' | 'working' | 'stopped' | 'gone';
 
@@ -15,7 +14,8 @@ export class Member {
   /** How the process ended. Resolves after the last message of the process. */
   readonly exited: Promise<string>;
   #stderr = '';
-  #endsOnPurpose = false;
+  #isKilled = false;
+  #isAskedToEnd = false;
   state: State = 'starting';
 
   /**
@@ -43,7 +43,8 @@ export class Member {
     this.exited = Promise.all([once(this.#child, 'exit'), received]).then(([[code, signal]]) => {
       this.state = 'gone';
       const how = `${signal ? `by ${signal}` : `with exit code ${code}`}${this.#stderr ? `: ${this.#stderr.trim()}` : ''}`;
-      if (!this.#endsOnPurpose) onCrash(how);
+      // A process that was asked to end may still crash, as by an unhandled rejection of its last release.
+      if (!this.#isKilled && !(this.#isAskedToEnd && code === 0)) onCrash(how);
       return how;
     });
   }
@@ -82,17 +83,20 @@ export class Member {
   }
 
   async kill(): Promise<void> {
-    this.#endsOnPurpose = true;
+    this.#isKilled = true;
     this.#child.kill('SIGKILL');
     await this.exited;
   }
 
-  /** Asks the process to release its locks and to end; kills it after `MAX_END_MS`. */
-  async end(): Promise<void> {
-    if (this.state === 'gone') return;
-    this.#endsOnPurpose = true;
+  /** Asks the process to release its locks and to end; kills it after `limit` ms. @returns whether it ended in time */
+  async end(limit: number): Promise<boolean> {
+    if (this.state === 'gone') return true;
+    this.#isAskedToEnd = true;
     this.resume();
     this.send({ end: true });
-    await withConnectLimit(this.exited, MAX_END_MS).catch(() => this.kill());
+    return withConnectLimit(this.exited, limit).then(
+      () => true,
+      () => this.kill().then(() => false),
+    );
   }
 }

@@ -1,2 +1,1 @@
-export type { DynamoLike } from './backend.ts';
-export { dynamodb } from './backend.ts';
+export { type DynamoLike, dynamodb } from './backend.ts';

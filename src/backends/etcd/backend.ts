@@ -65,32 +65,32 @@ export class Etcd implements Backend {
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
+    const sent = this.#etcd.clock.now();
     if (claim.minToken !== undefined) {
       const message =
         'etcd numbers its own grants: a quorum cannot propose tokens to it, and one cluster is a quorum already';
       throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
     }
-    try {
-      const sent = this.#etcd.clock.now();
+    return this.#attempts.take(claim.id, async () => {
+      const isFirst = this.#own.known.get(claim.id) === undefined;
       const ms = Math.min(this.#etcd.timeout, claim.within);
-      return await this.#attempts.take(claim.id, () => {
-        const attempt = (): Promise<Attempt> => this.#own.attempt(claim, sent, ms);
-        return claim.accepts ? this.values.ask(claim, claim.accepts, sent, attempt) : attempt();
-      });
-    } catch (error) {
-      // A definite refusal may come after the claim has joined. The claim must not stay in the queue.
-      if (error instanceof LockError) await this.release(claim).catch(() => undefined);
-      throw error;
-    }
+      const attempt = (): Promise<Attempt> => this.#own.attempt(claim, sent, ms);
+      try {
+        return await (claim.accepts ? this.values.ask(claim, claim.accepts, sent, attempt) : attempt());
+      } catch (error) {
+        // A definite refusal may come after the claim has joined, which must not stay in the queue then. Of a later attempt core decides: it
+        // withdraws the claim, unless a notification has granted it meanwhile.
+        if (isFirst && error instanceof LockError) await this.release(claim).catch(() => undefined);
+        throw error;
+      }
+    });
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const sent = this.#etcd.clock.now();
     // A third of the lease: time is left for a second call, to another member, before the hold expires.
-    const ms = leastOf(
-      claims.map(({ ttl }) => ttl / 3),
-      this.#etcd.timeout,
-    );
+    const thirds = claims.map(({ ttl }) => ttl / 3);
+    const ms = leastOf(thirds, this.#etcd.timeout);
     const renewals: Promise<Renewal[]>[] = [];
     for (let at = 0; at < claims.length; at += MAX_BATCH) {
       const batch = claims.slice(at, at + MAX_BATCH);
@@ -111,12 +111,12 @@ export class Etcd implements Backend {
     return renewals;
   }
 
-  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    const release = (beside?: Claim) => this.#own.release(handle, beside, this.#etcd.timeout);
-    // An attempt of `next` meanwhile would take another lease for it, and write its key a second time.
-    if (next && !value && !next.accepts) return this.#attempts.take(next.id, () => release(next));
-    const released = await (value ? this.values.store(handle, value) : release());
-    return next ? { ...released, next: await this.attempt(next) } : released;
+  release(handle: Handle): Promise<Release> {
+    return this.#own.release(handle);
+  }
+
+  store(handle: Handle, value: NewValue): Promise<boolean> {
+    return this.values.store(handle, value);
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -172,8 +172,7 @@ export class Etcd implements Backend {
     const { claims } = await queueNow(client, queuePrefix(prefix, key));
     const found = claims.find((place) => place.token === token);
     if (!found) return false;
-    const { name } = found;
-    return (await client.txn({ compare: [stillStands(name, token)], success: [remove(name)] })).succeeded;
+    return (await client.txn({ compare: [stillStands(found.name, token)], success: [remove(found.name)] })).succeeded;
   }
 
   check(): Promise<Finding[]> {
@@ -181,21 +180,18 @@ export class Etcd implements Backend {
   }
 
   async close(): Promise<void> {
-    await this.#own.close(this.#etcd.timeout);
+    await this.#own.close();
     this.#etcd.client.close();
   }
 }
 
 async function entries(client: Client, key: string, queue: ClaimEntry[]): Promise<QueueEntry[]> {
   queue.sort((a, b) => (a.token < b.token ? -1 : 1));
-  const remain = await Promise.all(queue.map(({ lease }) => remaining(client, lease)));
-  return entriesOf(
-    key,
-    queue.map((claim, position) => ({ ...claim, remaining: remain[position]! })),
-  );
+  const read = async (claim: ClaimEntry) => ({ ...claim, remaining: await remaining(client, claim.lease) });
+  return entriesOf(key, await Promise.all(queue.map(read)));
 }
 
-/** @returns ms, rounded up to a second. A key without a lease, which only another program puts, stays for ever. */
+/** @returns ms, rounded up to a second; 0 in the last second of a longer lease. A key of another program may have no lease, and stays for ever. */
 async function remaining(client: Client, lease: bigint): Promise<number> {
   if (lease === 0n) return Number.POSITIVE_INFINITY;
   const { ttl, granted } = await client.call(TIME_TO_LIVE, { id: lease });

@@ -64,6 +64,7 @@ export class KnownClaims {
   async discard(id: string, ms?: number): Promise<void> {
     const me = this.#all.get(id);
     if (me?.state.is !== 'over') return;
+    me.lease.state = 'named'; // the revoke may come late
     await this.#leases.end(me.lease.id, ms);
     this.forget(id);
   }

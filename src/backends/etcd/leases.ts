@@ -118,9 +118,9 @@ export class Leases {
     this.end(id).catch(() => undefined);
   }
 
-  async close(ms?: number): Promise<void> {
+  async close(): Promise<void> {
     const spares = [...this.#spares.values()].flat();
     this.#spares.clear();
-    await Promise.allSettled(spares.map(({ id }) => this.end(id, ms)));
+    await Promise.allSettled(spares.map(({ id }) => this.end(id)));
   }
 }

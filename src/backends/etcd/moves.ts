@@ -28,10 +28,11 @@ export class Moves {
   /**
    * Moves the key of a claim to a lease of `seconds`, one move at a time. If two moves ran at once, the answers could arrive in another order
    * than etcd made the moves, and the lease that has the key would be used again as a spare lease.
-   * @returns the head of the queue; undefined if the key is gone
+   * @param unless the state in which the claim keeps its lease: a grant that came meanwhile counts on that lease
+   * @returns the head of the queue; undefined if the key is gone, or was not moved
    */
-  to(me: OwnClaim, seconds: number, ms?: number, whole?: boolean): Promise<SeenQueue | undefined> {
-    return this.#turns.take(me, () => this.#move(me, seconds, ms, whole));
+  to(me: OwnClaim, seconds: number, ms?: number, whole?: boolean, unless?: 'admitted'): Promise<SeenQueue | undefined> {
+    return this.#turns.take(me, () => this.#move(me, seconds, ms, whole, unless));
   }
 
   /**
@@ -51,12 +52,11 @@ export class Moves {
     });
   }
 
-  async #move(me: OwnClaim, seconds: number, ms?: number, whole?: boolean): Promise<SeenQueue | undefined> {
+  async #move(me: OwnClaim, seconds: number, ms?: number, whole?: boolean, unless?: 'admitted') {
     const isOver = (): boolean => me.state.is === 'over';
     if (isOver()) return undefined;
-    const token = me.token!;
     let target = await this.#leases.take(seconds, ms, whole);
-    if (isOver()) {
+    if (isOver() || me.state.is === unless) {
       this.#leases.giveBack(target);
       return undefined;
     }
@@ -67,7 +67,7 @@ export class Moves {
       this.#leases.use(target, ms, (lease) => {
         target = lease;
         // The key moves only from this lease. So an earlier move, whose answer was lost and which may still arrive, does not undo this move.
-        const compare = [stillStands(me.name, token), isUnder(me.name, under)];
+        const compare = [stillStands(me.name, me.token!), isUnder(me.name, under)];
         const success = [shift(me.name, lease.id), head(me.queue)];
         return this.#client.txn({ compare, success, failure: [get(me.name)] }, ms);
       });
@@ -75,12 +75,12 @@ export class Moves {
       if (error instanceof LockError) {
         me.key = before; // refused for good: the key is where it was
         this.#leases.giveBack(target);
-      }
+      } else me.lease.state = 'named'; // the message may come late: the key must never be under the present lease again then
       throw error;
     });
     while (!answer.succeeded && !isOver()) {
       const [found] = answer.responses[0]!.range!.kvs;
-      if (found?.createRevision !== token) break;
+      if (found?.createRevision !== me.token!) break;
       answer = await from(found.lease); // an earlier move has put the key under that lease
     }
     // If the claim was given up meanwhile, its old lease has been given back. The new lease is revoked, which deletes the key under it.
@@ -98,7 +98,7 @@ export class Moves {
  * when its key was deleted, and old servers (`check.ts`) may call a lease alive while they revoke it. After an election, all keys move to
  * leases of the new leader: see `Moves.isSettled`.
  * @param sent when the renewal began, by the clock: the deadlines count from then
- * @throws the error of the read, if nothing is known of any hold
+ * @throws the error of the read
  */
 export async function renew(
   client: Client,
@@ -112,17 +112,13 @@ export async function renew(
   );
   const looks = holds.map(([, me]) => me).filter((me) => me !== undefined);
   if (looks.length === 0) return holds.map(() => 'gone');
-  const seen = await lookAt(client, looks, ms).catch((error: unknown) => {
-    if (!kept.includes(false)) throw error;
-    return undefined;
-  });
+  const seen = await lookAt(client, looks, ms);
   const isElected = holds.some(([, me], index) => kept[index] && me!.lease.term < client.term);
   if (isElected) return renew(client, moves, holds, sent, ms);
   return holds.map(([, me], index) => {
-    if (!me || kept[index] === false) return 'gone';
-    if (!seen || kept[index] === undefined) return 'unknown';
-    const found = seen[looks.indexOf(me)];
-    if (!found || found.createRevision !== me.token) return 'gone';
+    const found = me && seen[looks.indexOf(me)];
+    if (!me || !found || found.createRevision !== me.token) return 'gone';
+    if (!kept[index]) return 'unknown'; // no answer, or one of a server that is behind and does not know the lease yet
     if (found.lease !== me.lease.id) me.key = 'moving';
     if (me.key === 'moving') return 'unknown';
     const why = kept[index];

@@ -47,13 +47,7 @@ const KNOWN = namesOf<EtcdOptions>({
   timeout: true,
   clock: true,
 });
-const KNOWN_TLS = namesOf<NonNullable<EtcdOptions['tls']>>({
-  ca: true,
-  cert: true,
-  key: true,
-  passphrase: true,
-  servername: true,
-});
+const KNOWN_TLS = namesOf<EtcdTls>({ ca: true, cert: true, key: true, passphrase: true, servername: true });
 const TIMEOUT = { min: 10, max: 60_000 };
 
 /** @throws LockError `LOCK_INVALID`, which never shows an address or a password. */

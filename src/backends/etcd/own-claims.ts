@@ -6,28 +6,17 @@ import { Moves } from './moves.ts';
 import type { EtcdConnection } from './options.ts';
 import {
   claimKey,
-  claimText,
   indexOf,
   joining,
   type OwnClaim,
   queueNow,
-  readFrom,
   type SeenQueue,
   secondsOf,
   stillRefused,
 } from './queue.ts';
 import { StreamWatches, Waiters } from './waiters.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
-import {
-  type EtcdTransaction,
-  list,
-  look,
-  nobodyJoinedAfter,
-  type Op,
-  remove,
-  stand,
-  type TransactionAnswer,
-} from './wire/messages.ts';
+import { look, nobodyJoinedAfter, remove } from './wire/messages.ts';
 
 const placeSecondsOf = ({ placeTtl = PLACE_TTL_MS }: Claim): number => secondsOf(placeTtl);
 
@@ -63,7 +52,8 @@ export class OwnClaims {
     try {
       return await this.#join(claim, me, sent, ms);
     } catch (error) {
-      if (!isStatus(error, STATUS.deadlineExceeded)) throw error;
+      // With a token the put was answered: nothing late can come of it, and a notification may have granted the claim by now.
+      if (me.token !== undefined || !isStatus(error, STATUS.deadlineExceeded)) throw error;
       // etcd cannot refuse a message because it is late. But it refuses a message that names a revoked lease, and a revoke deletes the
       // keys under the lease. So once the lease is revoked, this attempt has no effect, whenever it arrives.
       me.state = { is: 'over' };
@@ -77,14 +67,18 @@ export class OwnClaims {
     return { granted: false, late: true };
   }
 
+  /** Makes the key of a claim in the queue, under its lease, or under a new lease if that one is gone. */
   async #join(claim: Claim, me: OwnClaim, sent: number, ms: number): Promise<Attempt> {
     for (let revision = 0n; ; ) {
-      const answer = await this.#put(me, ms, (join) => ({
-        compare: claim.queue ? [] : [nobodyJoinedAfter(me.queue, revision)],
-        success: joining(me, claim, join(claim)),
-        failure: [list(me.queue)],
-      }));
-      const seen = answer.succeeded ? this.waiters.seenAtJoin(claim, me, answer, 0) : readFrom(answer, 0);
+      const compare = claim.queue ? [] : [nobodyJoinedAfter(me.queue, revision)];
+      const answer = await this.leases.use(me.lease, ms, (lease) => {
+        if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key was removed: no message may make the key again
+        me.lease = lease;
+        return this.#etcd.client.txn(joining(me, claim, lease.id, compare), ms);
+      });
+      // If the key was there, an earlier message has made it, perhaps under another lease.
+      me.key = answer.succeeded ? 'settled' : 'moving';
+      const seen = this.waiters.seenAtJoin(claim, me, answer);
       if (claim.queue || indexOf(seen, me) >= 0) return this.#settle(claim, me, seen, sent, ms);
       // A claim that does not wait joins only if there is room, and only if nobody has joined since the queue was read.
       if (!admits(seen.claims, claim)) {
@@ -96,21 +90,13 @@ export class OwnClaims {
   }
 
   /** Deletes the claim's key by its name. No other claim ever has that name, so a repeated or late message removes no other claim. */
-  async release(handle: Handle, next: Claim | undefined, ms: number): Promise<Release> {
-    const sent = this.#etcd.clock.now();
-    const queue = this.known.queueOf(handle.key);
-    const gone = remove(claimKey(queue, handle.id));
-    const successor = next?.queue ? await this.known.take(next, ms) : undefined;
+  async release(handle: Handle, ms?: number): Promise<Release> {
+    const gone = remove(claimKey(this.known.queueOf(handle.key), handle.id));
     let freed = false;
     try {
-      const answer = successor
-        ? await this.#put(successor, ms, (join) => ({ success: [gone, ...joining(successor, next!, join(next!))] }))
-        : await this.#etcd.client.txn({ success: [gone] }, ms);
-      freed = answer.responses[0]!.delete!.deleted > 0n;
-      if (!successor) return { freed };
-      // The release is done. If the rest fails, core attempts the next claim by itself.
-      const seen = this.waiters.seenAtJoin(next!, successor, answer, 1);
-      return { freed, next: await this.#settle(next!, successor, seen, sent, ms).catch(() => undefined) };
+      const { responses } = await this.#etcd.client.txn({ success: [gone] }, ms);
+      freed = responses[0]!.delete!.deleted > 0n;
+      return { freed };
     } finally {
       // If there was no key to delete, an earlier message may still write the key. So the claim's lease is revoked and not used again.
       const me = this.known.get(handle.id);
@@ -119,40 +105,35 @@ export class OwnClaims {
     }
   }
 
-  close(ms: number): Promise<void> {
-    return this.watches.close().then(() => this.leases.close(ms));
+  close(): Promise<void> {
+    return this.watches.close().then(() => this.leases.close());
   }
 
-  /** Keeps the claim's lease alive. @returns the queue if the claim may be admitted by now, or `refused`; undefined if the claim is not in the queue */
+  /** Keeps the claim's lease alive. @returns the queue if the claim may be admitted by now, or `refused`; undefined if the claim has to join */
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<SeenQueue | 'refused' | undefined> {
     const me = this.known.standing(claim.id);
     if (!me) return undefined;
-    const [alive, queue] = await Promise.all([this.leases.keepAlive(me.lease, ms), this.#lookAround(claim, me, ms)]);
+    const { lease } = me;
+    const [kept, seen] = await Promise.all([this.leases.keepAlive(lease, ms), this.#lookAround(claim, me, ms)]);
+    // A notification may have granted the claim after it was seen as refused: then the grant must count from this attempt.
+    const isGranted = seen === 'refused' && me.state.is === 'admitted';
+    const queue = isGranted ? await queueNow(this.#etcd.client, me.queue, ms) : seen;
+    const alive = kept || me.lease !== lease; // a notification may have moved the key, and ended the lease
     if (alive && queue === 'refused') {
       me.sent = Math.max(me.sent, sent);
       this.waiters.arm(claim, me);
       return queue;
     }
     if (alive && queue !== 'refused' && indexOf(queue, me) >= 0) return queue;
+    const wasAdmitted = me.state.is === 'admitted'; // a notified hold is gone: a second place must not stand for it
     this.known.forget(claim.id);
-    return undefined;
+    return wasAdmitted ? 'refused' : undefined;
   }
 
   async #lookAround(claim: Claim, me: OwnClaim, ms: number): Promise<SeenQueue | 'refused'> {
-    const watched = this.waiters.isWatching(claim.id);
-    const refused =
-      this.#isPlaced(claim, me) && (await stillRefused(this.#etcd.client, me, watched, this.#etcd.clock.now(), ms));
-    return refused ? 'refused' : queueNow(this.#etcd.client, me.queue, ms);
-  }
-
-  /** Sends a transaction that puts the key of a claim in the queue, under its lease, or under a new lease if that one is gone. */
-  #put(me: OwnClaim, ms: number, request: (join: (claim: Claim) => Op) => EtcdTransaction): Promise<TransactionAnswer> {
-    return this.leases.use(me.lease, ms, (lease) => {
-      if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key was removed: no message may write the key again
-      me.lease = lease;
-      const join = (claim: Claim): Op => stand(me.name, claimText(claim), lease.id);
-      return this.#etcd.client.txn(request(join), ms);
-    });
+    const [{ client, clock }, watched] = [this.#etcd, this.waiters.isWatching(claim.id)];
+    const refused = this.#isPlaced(claim, me) && (await stillRefused(client, me, watched, clock.now(), ms));
+    return refused ? 'refused' : queueNow(client, me.queue, ms);
   }
 
   /** Whether the key is under a lease as short as a waiter's. If not, the key must be moved. */
@@ -172,12 +153,12 @@ export class OwnClaims {
       return moved ? this.#settle(claim, me, moved, sent, ms) : { granted: false };
     }
     if (!claim.queue) {
-      await this.release(claim, undefined, ms);
+      await this.release(claim, ms);
       return attempt;
     }
     if (this.#isPlaced(claim, me)) return attempt;
     // The place of a dead waiter must end sooner than the hold of a dead holder. If the move fails, the next attempt repeats it.
-    const moved = await this.moves.to(me, placeSecondsOf(claim), ms).catch(() => undefined);
+    const moved = await this.moves.to(me, placeSecondsOf(claim), ms, false, 'admitted').catch(() => undefined);
     return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come during the move
   }
 }

@@ -5,7 +5,11 @@ import type { ServerLease } from './leases.ts';
 import type { Client } from './wire/client.ts';
 import {
   ahead,
+  type Condition,
+  type EtcdTransaction,
+  get,
   head,
+  isMissing,
   type KeyValue,
   list,
   listing,
@@ -13,6 +17,7 @@ import {
   newest,
   type Op,
   type RangeAnswer,
+  stand,
   type TransactionAnswer,
 } from './wire/messages.ts';
 
@@ -71,11 +76,9 @@ export function entryOf({ key, createRevision, value, lease }: KeyValue): ClaimE
   const stored = { units: ALL_UNITS, capacity: ALL_UNITS, label: '' };
   if (text.startsWith(FORM)) Object.assign(stored, JSON.parse(text.slice(FORM.length)));
   else if (text.startsWith(FAMILY)) {
-    throw new LockError(
-      'LOCK_UNAVAILABLE',
-      'a newer version of holdfast stands in this queue in etcd, in a form this version cannot read; upgrade this one',
-      { backend: 'etcd' },
-    );
+    const message =
+      'a newer version of holdfast stands in this queue in etcd, in a form this version cannot read; upgrade this one';
+    throw new LockError('LOCK_UNAVAILABLE', message, { backend: 'etcd' });
   }
   return { name: key, token: createRevision, lease, ...stored };
 }
@@ -91,9 +94,7 @@ interface Blocked extends Refused<Pick<ClaimEntry, 'name'>> {
   readonly listed: number;
 }
 
-/**
- * `joining`: the claim's place is not known yet. `waiting`: the claim was refused. `over`: the claim was given up, for good.
- */
+/** `joining`: the claim's place is not known yet. `waiting`: the claim was refused. `over`: the claim was given up, for good. */
 type ClaimState =
   | { readonly is: 'joining' | 'admitted' | 'over' }
   | { readonly is: 'waiting'; readonly obstacle: Blocked };
@@ -130,36 +131,40 @@ export const decides = (queue: SeenQueue, me: OwnClaim): boolean =>
 export const joinsBehind = (claim: Claim): boolean => claim.queue && isExclusive(claim);
 
 /**
- * The operations by which a claim joins and reads the queue. An exclusive claim reads only the head of the queue and its own predecessor: else,
- * if a thousand processes joined, each would read a thousand claims.
+ * The transaction by which a claim joins and reads the queue. A key that is there stays as it is: an earlier message, if it comes late, must not put
+ * the key back under a lease that the key has left. An exclusive claim reads only the head of the queue and its own predecessor: else, if a
+ * thousand processes joined, each would read a thousand claims.
+ * @param compare what must hold, too, or the claim does not join
  */
-export const joining = ({ queue, name }: OwnClaim, claim: Claim, join: Op): readonly Op[] =>
-  joinsBehind(claim) ? [newest(queue), join, look(name), head(queue)] : [join, list(queue)];
+export function joining(
+  { queue, name }: OwnClaim,
+  claim: Claim,
+  lease: bigint,
+  compare: readonly Condition[],
+): EtcdTransaction {
+  const around = (own: Op): readonly Op[] =>
+    joinsBehind(claim) ? [newest(queue), own, head(queue)] : [own, list(queue)];
+  const success = around(stand(name, claimText(claim), lease));
+  return { compare: [isMissing(name), ...compare], success, failure: around(get(name)) };
+}
 
 /**
  * @returns the token and the state of an exclusive claim that has just joined behind others; undefined if the claim is the first one, or
  *   if an earlier message had made its key
  */
-export function behindLast(
-  answer: TransactionAnswer,
-  first: number,
-  now: number,
-): Pick<OwnClaim, 'token' | 'state'> | undefined {
-  const [before, , own] = answer.responses.slice(first).map(({ range }) => range);
-  const [last] = before?.kvs ?? [];
+export function behindLast(answer: TransactionAnswer, now: number): Pick<OwnClaim, 'token' | 'state'> | undefined {
+  const before = answer.responses[0]!.range!;
+  const [last] = before.kvs;
   const { revision: token } = answer.header!;
-  if (!last || own?.kvs[0]?.createRevision !== token) return undefined;
-  const place = { admitted: false, ahead: Number(before!.count), behind: { name: last.key }, relayed: false } as const;
-  const seen = { from: token + 1n, count: before!.count + 1n, newest: token, listed: now };
+  if (!last || !answer.succeeded) return undefined;
+  const place = { admitted: false, ahead: Number(before.count), behind: { name: last.key }, relayed: false } as const;
+  const seen = { from: token + 1n, count: before.count + 1n, newest: token, listed: now };
   return { token, state: { is: 'waiting', obstacle: { ...place, ...seen } } };
 }
 
 export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);
 
-/**
- * Whether a refused claim is surely still refused. Only the keys of the claim and of its obstacle are read, so the answer does not grow with
- * the queue. If false, the queue must be listed.
- */
+/** Whether a refused claim is surely still refused, by its own key and its obstacle's, however long the queue. If false, the queue must be listed. */
 export async function stillRefused(
   client: Client,
   me: OwnClaim,

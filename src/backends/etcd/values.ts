@@ -1,13 +1,4 @@
-import type {
-  Attempt,
-  Claim,
-  Handle,
-  NewValue,
-  Release,
-  ValueCondition,
-  ValueRecord,
-  Values,
-} from '../../core/index.ts';
+import type { Attempt, Claim, Handle, NewValue, ValueCondition, ValueRecord, Values } from '../../core/index.ts';
 import { type KeyRecord, readRecord, recordOf, recordWith, valueRecordOf, writeRecord } from '../shared/record.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
 import { askBeside } from '../shared/values-beside.ts';
@@ -96,7 +87,7 @@ export class EtcdValues implements Values {
       return {
         record: seen.record,
         now: 0,
-        withdraw: () => this.#own.release(claim, undefined, this.#etcd.timeout),
+        withdraw: () => this.#own.release(claim),
         stands: () => this.#stands(claim, seen.record!.begun),
         count: (changed) => this.#count(claim, changed, seen),
       };
@@ -110,12 +101,12 @@ export class EtcdValues implements Values {
   }
 
   /** Frees the key and stores the value in one transaction. */
-  async store(handle: Handle, value: NewValue): Promise<Release> {
+  async store(handle: Handle, value: NewValue): Promise<boolean> {
     const { known } = this.#own;
     const me = known.get(handle.id);
     if (me?.state.is !== 'admitted') {
-      await this.#own.release(handle, undefined, this.#etcd.timeout);
-      return { freed: false, stored: false };
+      await this.#own.release(handle);
+      return false;
     }
     const isRepeated = me.valueLease !== undefined;
     me.valueLease ??= await this.#own.leases.grant(secondsOf(value.ttl));
@@ -128,7 +119,7 @@ export class EtcdValues implements Values {
     if (!stored && !isRepeated) this.#own.leases.endSoon(id);
     if (!stored) me.lease.state = 'named';
     known.forget(handle.id);
-    return { freed: stored, stored };
+    return stored;
   }
 
   async #put(me: OwnClaim, key: string, { id, term }: ServerLease, value: NewValue): Promise<boolean> {

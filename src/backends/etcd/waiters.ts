@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Wake } from '../../core/index.ts';
+import { type Attempt, admitted, type Claim, type Wake } from '../../core/index.ts';
 import { verdictOn } from '../shared/queue-verdict.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Moves } from './moves.ts';
@@ -27,6 +27,8 @@ import {
   WatchResponse,
 } from './wire/messages.ts';
 import { decode, encode, type IncomingMessage } from './wire/protobuf.ts';
+
+const ADMITTED = { admitted: true, relay: false } as const;
 
 /** Decides what a queue means for a claim in it, and watches the obstacles of the claims that wait. */
 export class Waiters {
@@ -62,18 +64,16 @@ export class Waiters {
   }
 
   stop(id: string): void {
-    this.#watching
-      .get(id)
-      ?.then((end) => end())
-      .catch(() => undefined);
+    const watching = this.#watching.get(id);
+    watching?.then((end) => end()).catch(() => undefined);
     this.#watching.delete(id);
   }
 
-  /** The queue that a claim saw as it joined. @param first the index of the first operation of `joining` in the answer */
-  seenAtJoin(claim: Claim, me: OwnClaim, answer: TransactionAnswer, first: number): SeenQueue {
-    if (!joinsBehind(claim)) return readFrom(answer, first + 1);
-    const queue = readFrom(answer, first + 3);
-    const behind = decides(queue, me) ? undefined : behindLast(answer, first, this.#etcd.clock.now());
+  /** The queue that a claim saw as it joined. @param answer the answer to `joining` */
+  seenAtJoin(claim: Claim, me: OwnClaim, answer: TransactionAnswer): SeenQueue {
+    if (!joinsBehind(claim)) return readFrom(answer, 1);
+    const queue = readFrom(answer, 2);
+    const behind = decides(queue, me) ? undefined : behindLast(answer, this.#etcd.clock.now());
     if (behind && me.state.is !== 'over') {
       Object.assign(me, behind);
       this.arm(claim, me);
@@ -94,17 +94,19 @@ export class Waiters {
     const index = indexOf(queue, me);
     const { token } = queue.claims[index]!;
     me.token = token;
-    const verdict = verdictOn(queue.claims, index);
+    // No claim joins ahead of another one. So once it is admitted it stays so, and a queue in which it waits was read before.
+    const verdict = me.state.is === 'admitted' ? ADMITTED : verdictOn(queue.claims, index);
     if (!verdict.admitted) {
       const seen = { from: queue.revision + 1n, count: queue.count, newest: queue.claims.at(-1)!.token };
       me.state = { is: 'waiting', obstacle: { ...verdict, ...seen, listed: this.#etcd.clock.now() } };
       this.arm(claim, me);
       return { granted: false, ahead: index };
     }
-    if (verdict.relay && me.state.is !== 'admitted') {
-      // This write of the claim's key wakes the next permit. If the write is lost, the next permit asks by its own timer.
-      const waking = { compare: [stillStands(me.name, token)], success: [touch(me.name)] };
-      this.#etcd.client.txn(waking).catch(() => undefined);
+    if (verdict.relay) {
+      // This write of the claim's key wakes the next permit. If both tries are lost, the next permit reads the queue by its own timer, but late.
+      const request = { compare: [stillStands(me.name, token)], success: [touch(me.name)] };
+      const wakeNext = () => this.#etcd.client.txn(request);
+      wakeNext().catch(() => wakeNext().catch(() => undefined));
     }
     me.state = { is: 'admitted' };
     return { granted: true, token, validFor: me.lease.goodUntil - me.sent };
@@ -119,22 +121,25 @@ export class Waiters {
     const range = behind ? { key: behind.name } : { key: me.queue, rangeEnd: endOf(me.queue) };
     const isOver = (): boolean => this.#watching.get(id) === watching && this.#watching.delete(id);
     const watching = this.#watches.watch({ ...range, puts: relayed, from }, () => {
-      if (isOver()) void this.#look(claim, me, wake);
+      if (isOver()) void this.#look(claim, me, wake, relayed);
     });
     this.#watching.set(id, watching);
     watching.catch(isOver);
   }
 
   /** Reads the head of the queue after the obstacle may have changed. Wakes the claim only if it is admitted, or not in the queue. */
-  async #look(claim: Claim, me: OwnClaim, wake: Wake): Promise<void> {
+  async #look(claim: Claim, me: OwnClaim, wake: Wake, relayed: boolean): Promise<void> {
     try {
       // It is probably this claim's turn. So one step reads the queue and moves the claim's key to the lease of a hold. If the claim is refused,
-      // its next attempt moves the key back.
+      // its next attempt moves the key back. But a permit ahead may have been written for another reason, and a move of this key wakes the
+      // permit behind it. So a relayed claim reads the queue first, and moves only if it is admitted.
       const seconds = secondsOf(claim.ttl);
       const isUnder = (): boolean => this.#moves.isSettled(me, seconds);
-      let queue = isUnder() ? await queueNow(this.#etcd.client, me.queue, undefined, firstOf(me.queue)) : undefined;
-      if (!isUnder()) queue = await this.#moves.to(me, seconds, undefined, claim.lingers);
-      if (queue && !decides(queue, me)) queue = await queueNow(this.#etcd.client, me.queue);
+      const first = (): Promise<SeenQueue> => queueNow(this.#etcd.client, me.queue, undefined, firstOf(me.queue));
+      const enough = (seen?: SeenQueue) => (seen && !decides(seen, me) ? queueNow(this.#etcd.client, me.queue) : seen);
+      let queue = isUnder() || relayed ? await enough(await first()) : undefined;
+      if (!isUnder() && (!queue || indexOf(queue, me) < admitted(queue.claims)))
+        queue = await enough(await this.#moves.to(me, seconds, undefined, claim.lingers, 'admitted'));
       if (me.state.is === 'over' || this.#claims.get(claim.id)?.wake !== wake) return;
       const attempt = queue && indexOf(queue, me) >= 0 ? this.#verdict(claim, me, queue) : undefined;
       if (attempt?.granted && isUnder()) wake(attempt);

@@ -19,7 +19,6 @@ import {
   type Wake,
 } from '../../core/index.ts';
 import { type EngineQueue, hintsBy, valuesBy } from '../shared/queue.ts';
-import type { StoredClaim } from '../shared/stored-queue.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { BufferedClaims } from '../shared/waiting-claims.ts';
 import { LocksFile } from './locks-file.ts';
@@ -29,7 +28,7 @@ import { checkSqlite } from './statements.ts';
 import type { Durability } from './store.ts';
 import type { Message, PeerEvents } from './wake-ups.ts';
 
-/** How many holds one transaction renews. The transaction takes about a millisecond, in which no other process can use the file. */
+/** How many claims one transaction renews or looks at. It takes about a millisecond, in which no other process can use the file. */
 const MAX_BATCH = 100;
 /** One attempt in this number also removes expired claims of keys that no caller asks for. */
 const ATTEMPTS_PER_SWEEP = 1_024;
@@ -80,9 +79,7 @@ class FileBackend implements Backend, PeerEvents {
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const renewals: Renewal[] = [];
-    for (let from = 0; from < claims.length; from += MAX_BATCH) {
-      if (from > 0) await this.#file.pause(0);
-      const batch = claims.slice(from, from + MAX_BATCH);
+    for await (const batch of this.#batches(claims)) {
       const answers = await this.#file.transact((turn) =>
         batch.map((claim) => turn.step(claim.key, (queue) => queue.renew(claim))),
       );
@@ -91,27 +88,27 @@ class FileBackend implements Backend, PeerEvents {
     return renewals;
   }
 
-  release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+  release(handle: Handle, next?: Claim): Promise<Release> {
     const sent = machineTime();
-    return this.#file.transact((turn) => turn.release(handle, next, sent, value));
+    return this.#file.transact((turn) => turn.release(handle, next, sent));
+  }
+
+  store(handle: Handle, value: NewValue): Promise<boolean> {
+    return this.#file.transact((turn) => turn.store(handle, value));
   }
 
   watch(claim: Claim, wake: Wake, age?: number): AsyncDisposable {
     return this.#waiting.watchSince(claim, wake, age);
   }
-
-  watchHold(claim: Claim, wake: Wake, age: number): AsyncDisposable {
-    return this.#waiting.watchSince(claim, wake, age);
-  }
+  readonly watchHold = this.watch;
 
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<QueueEntry> {
     await this.#file.finish((turn) => turn.sweep());
     yield* await this.#file.transact((turn) => turn.inspect(prefix, exact));
   }
 
-  async evict(key: string, token: bigint): Promise<boolean> {
-    const isIt = (claim: StoredClaim): boolean => claim.token === token;
-    return this.#file.transact((turn) => turn.evict(key, isIt));
+  evict(key: string, token: bigint): Promise<boolean> {
+    return this.#file.transact((turn) => turn.evict(key, (claim) => claim.token === token));
   }
 
   async check(): Promise<Finding[]> {
@@ -140,11 +137,20 @@ class FileBackend implements Backend, PeerEvents {
 
   async onDisconnect(): Promise<void> {
     this.#waiting.noteMissed();
-    const waiting = [...this.#waiting.values()];
-    const found = await this.#file.transact((turn) =>
-      waiting.map(({ claim: { key, id } }) => turn.step(key, (queue) => queue.find(id))),
-    );
-    for (const [i, { claim, wake }] of waiting.entries()) if (found[i]?.held) wake(grantOf(claim, found[i].token));
+    for await (const batch of this.#batches([...this.#waiting.values()])) {
+      const found = await this.#file.transact((turn) =>
+        batch.map(({ claim: { key, id } }) => turn.step(key, (queue) => queue.find(id))),
+      );
+      // Each waiter gets its grant before the next pause, in which the hold may end.
+      for (const [i, { claim, wake }] of batch.entries()) if (found[i]?.held) wake(grantOf(claim, found[i].token));
+    }
+  }
+
+  async *#batches<T>(all: readonly T[]): AsyncIterable<readonly T[]> {
+    for (let from = 0; from < all.length; from += MAX_BATCH) {
+      if (from > 0) await this.#file.pause(0);
+      yield all.slice(from, from + MAX_BATCH);
+    }
   }
 }
 
@@ -163,36 +169,25 @@ function findings(path: string, durability: Durability, socket: string): Finding
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   if (free < FREE_BYTES) {
-    found.push({
-      severity: 'warning',
-      code: 'disk-space',
-      message: `${Math.floor(free / 2 ** 20)} MiB are free where the locks file is`,
-      advice: 'free some space: on a full disk nothing can be locked, renewed or released',
-    });
+    const message = `${Math.floor(free / 2 ** 20)} MiB are free where the locks file is`;
+    const advice = 'free some space: on a full disk nothing can be locked, renewed or released';
+    found.push({ severity: 'warning', code: 'disk-space', message, advice });
   }
   if (process.platform !== 'win32' && [path, dirname(path)].some(isOpen)) {
-    found.push({
-      severity: 'warning',
-      code: 'permissions',
-      message: 'other users may write the locks file, or replace it',
-      advice: 'give the file mode 0600 and its directory mode 0700',
-    });
+    const message = 'other users may write the locks file, or replace it';
+    const advice = 'give the file mode 0600 and its directory mode 0700';
+    found.push({ severity: 'warning', code: 'permissions', message, advice });
   }
   if (socket === '') {
-    found.push({
-      severity: 'warning',
-      code: 'no-socket',
-      message: 'this process has no socket: nobody can notify it, and if it dies, others wait until its leases expire',
-      advice: 'choose a shorter path, or let this user make a private directory beside the file',
-    });
+    const message =
+      'this process has no socket: nobody can notify it, and if it dies, others wait until its leases expire';
+    const advice = 'choose a shorter path, or let this user make a private directory beside the file';
+    found.push({ severity: 'warning', code: 'no-socket', message, advice });
   }
   if (durability === 'process') {
-    found.push({
-      severity: 'info',
-      code: 'durability',
-      message: 'a power cut may undo the last grants; the holds of that time end with it, and tokens still grow',
-      advice: "durability: 'power' where grants must survive in the record",
-    });
+    const message = 'a power cut may undo the last grants; the holds of that time end with it, and tokens still grow';
+    const advice = "durability: 'power' where grants must survive in the record";
+    found.push({ severity: 'info', code: 'durability', message, advice });
   }
   return found;
 }

@@ -28,8 +28,6 @@ export function faultOf(error: unknown, path: string): unknown {
 
 export function unavailable(path: string, advice: string, cause?: unknown): LockError {
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
-  return new LockError('LOCK_UNAVAILABLE', `the locks file ${path} cannot be used${reason}: ${advice}`, {
-    backend: 'file',
-    cause,
-  });
+  const message = `the locks file ${path} cannot be used${reason}: ${advice}`;
+  return new LockError('LOCK_UNAVAILABLE', message, { backend: 'file', cause });
 }

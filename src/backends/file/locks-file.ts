@@ -54,10 +54,8 @@ export class LocksFile {
       } catch (error) {
         if (!isBusy(error)) throw faultOf(error, path);
         if (machineTime() >= until) {
-          throw new Error(
-            `another process has been inside a transaction on ${path} for ${limit} ms: it may be stopped; continue or end it`,
-            { cause: error },
-          );
+          const what = `another process has been inside a transaction on ${path} for ${limit} ms`;
+          throw new Error(`${what}: it may be stopped; continue or end it`, { cause: error });
         }
       }
       const pauses = attempts / ATTEMPTS_AT_ONCE - 1;

@@ -6,9 +6,7 @@ import type { Durability } from './store.ts';
 export interface FileOptions {
   /** The locks file, on a local file system. It is made if it is missing; its folder must exist. */
   readonly path: string;
-  /**
-   * `process` (default): a grant outlives every process. `power`: it also outlives a power cut; every step then waits for the disk.
-   */
+  /** `process` (default): a grant outlives every process. `power`: it also outlives a power cut; every step then waits for the disk. */
   readonly durability?: Durability;
   /** Keeps applications apart that share a file. Default `holdfast`. */
   readonly prefix?: string;
@@ -25,11 +23,9 @@ export type ResolvedFileOptions = Required<FileOptions>;
 export function resolveFileOptions(options: FileOptions): ResolvedFileOptions {
   checkGiven(options, KNOWN, 'options of file()');
   const { path, durability = 'process', prefix = 'holdfast', clock = systemClock } = options;
-  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+  if (typeof path !== 'string' || path === '' || path.includes('\0'))
     throw invalid(`path is ${shown(path)}; give the path of the locks file`);
-  }
-  if (durability !== 'process' && durability !== 'power') {
+  if (durability !== 'process' && durability !== 'power')
     throw invalid(`durability is ${shown(durability)}; it must be 'process' or 'power'`);
-  }
   return { path: resolve(path), durability, prefix: checkPrefix(prefix), clock };
 }

@@ -13,10 +13,7 @@ const PID_LENGTH = 6;
 /** On Windows a socket is a pipe. It disappears with its process. */
 export const isPipe = process.platform === 'win32';
 
-/**
- * The directory of the sockets of all processes that share a locks file: beside the file or, if that path is too long, in the directory for
- * temporary files. On Windows, pipes have a directory of their own.
- */
+/** The directory of the sockets of a locks file: beside it or, if that path is too long, among temporary files. On Windows, pipes have their own. */
 export function socketDirectory(file: string): string {
   if (isPipe) return '\\\\.\\pipe\\';
   if (fits(beside(file))) return beside(file);

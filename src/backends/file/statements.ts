@@ -8,9 +8,8 @@ const sqlite = (): typeof import('node:sqlite') | undefined => process.getBuilti
 export function checkSqlite(): void {
   if (sqlite()) return;
   const needed = 'use Node.js 22.13 or newer, built with SQLite and without --no-experimental-sqlite';
-  throw new LockError('LOCK_UNSUPPORTED', `file() needs node:sqlite, which this runtime does not have: ${needed}`, {
-    backend: 'file',
-  });
+  const message = `file() needs node:sqlite, which this runtime does not have: ${needed}`;
+  throw new LockError('LOCK_UNSUPPORTED', message, { backend: 'file' });
 }
 
 export const openDatabase = (path: string): DatabaseSync => new (sqlite()!.DatabaseSync)(path);

@@ -27,7 +27,8 @@ const APPLICATION = 0x686f6c64;
 const FORMAT = 2;
 /**
  * How many tokens are skipped at each boot of the machine. After a power cut, the file does not know the tokens that were given out since it
- * was last written to disk. These are fewer than this number, so no token is given out twice. 2^17 boots fit below 2^53.
+ * was last written to disk. These are fewer than this number, so no token is given out twice. 2^17 boots fit below 2^53. The skip itself is
+ * written to disk before the first token.
  */
 const SKIPPED_TOKENS = 2 ** 36;
 /** The processes with claims that have not expired. */
@@ -52,7 +53,7 @@ export class Store implements Tokens {
 
   /** @throws LockError `LOCK_UNAVAILABLE`, after which the file is unchanged */
   static async open(path: string, durability: Durability): Promise<Store> {
-    const store = new Store(path, durability);
+    const store = new Store(path);
     try {
       const dead = new Set<string>();
       const next = (): string | undefined => settle(store.#db, store.path, store.#boot, dead);
@@ -60,6 +61,7 @@ export class Store implements Tokens {
         if (await answers(store.path, peer)) throw unavailable(path, OTHER_BOOT_ID);
         dead.add(peer);
       }
+      if (durability === 'process') store.#db.exec('PRAGMA synchronous = NORMAL');
       store.#sql = prepare(store.#db);
       return store;
     } catch (error) {
@@ -69,7 +71,7 @@ export class Store implements Tokens {
   }
 
   /** Only opens the file, and changes no locks. Callers use `open`. */
-  constructor(path: string, durability: Durability) {
+  constructor(path: string) {
     this.#given = path;
     try {
       this.path = create(path);
@@ -78,15 +80,14 @@ export class Store implements Tokens {
     }
     this.#file = statSync(this.path);
     if (!this.#file.isFile()) throw unavailable(path, 'it is no file: give the path of one');
-    if (isMounted(this.path)) {
+    if (isMounted(this.path))
       throw unavailable(path, 'it is mounted without what SQLite keeps beside it: mount its directory instead');
-    }
     // The database has busy_timeout 0: a wait inside SQLite would stop the event loop for as long as another process is stopped.
     this.#db = openDatabase(this.path);
     try {
       identify(this.#db, this.path);
       this.#db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
+        PRAGMA synchronous = FULL`); // the skip of tokens at a boot has to be on the disk before the first token is given out
     } catch (error) {
       this.#db.close();
       throw isBusy(error) ? error : faultOf(error, path);
@@ -175,9 +176,8 @@ function identify(db: DatabaseSync, path: string): void {
   // Count the tables first. Otherwise another process could write id and tables after we read no id, and the tables would seem foreign.
   const made = tables(db) > 0;
   const { application_id: application } = db.prepare('PRAGMA application_id').get() as { application_id: number };
-  if (application !== APPLICATION && (application !== 0 || made)) {
+  if (application !== APPLICATION && (application !== 0 || made))
     throw unavailable(path, 'it belongs to another application: give another path; nothing in it was changed');
-  }
   const { quick_check: answer } = db.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
   if (answer !== 'ok') throw Object.assign(new Error(answer), { errcode: 11 });
 }
@@ -196,9 +196,8 @@ function settle(db: DatabaseSync, path: string, own: string, dead: ReadonlySet<s
       db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, own);
     }
     const { format, boot } = db.prepare('SELECT format, boot FROM ledger').get() as { format: number; boot: string };
-    if (format !== FORMAT) {
+    if (format !== FORMAT)
       throw unavailable(path, `its format is ${format}, this release knows ${FORMAT}; use the newest everywhere`);
-    }
     const now = machineTime();
     const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(now);
     const alive = db.prepare('SELECT 1 FROM claim WHERE expires > ? LIMIT 1').get(now);

@@ -11,7 +11,7 @@ export interface TransactionContext {
   /** The socket of this process. */
   readonly process: string;
   readonly tokens: Tokens;
-  /** The claims of each key, as this process read or wrote them last. */
+  /** The claims of each name, as this process read or wrote them last. */
   readonly known: Map<string, FileClaims>;
   /** Gives a version that no queue has had. */
   readonly newVersion: () => string;
@@ -137,9 +137,13 @@ export class FileTransaction {
     return this.step(key, act, accepts !== undefined);
   }
 
-  release(handle: Handle, next: Claim | undefined, sent: number, value?: NewValue): Release {
-    const released = this.step(handle.key, (queue) => queue.release(handle, value), value !== undefined);
-    return { ...released, next: next && this.attempt(next, sent) };
+  release(handle: Handle, next: Claim | undefined, sent: number): Release {
+    const freed = this.step(handle.key, (queue) => queue.release(handle));
+    return { freed, next: next && this.attempt(next, sent) };
+  }
+
+  store(handle: Handle, value: NewValue): boolean {
+    return this.step(handle.key, (queue) => queue.store(handle, value), true);
   }
 
   evict(key: string, isIt: (claim: StoredClaim) => boolean): boolean {
@@ -151,16 +155,16 @@ export class FileTransaction {
   /** Removes some claims of a dead process. @returns whether all of them are gone */
   removeDead(process: string): boolean {
     const rows = this.#sql.mortal.all(process) as unknown as ClaimRow[];
-    for (const { name, id } of rows) this.step(this.#names.keyOf(name), (queue) => queue.release({ id }));
+    for (const { name, id } of rows) this.#stepOf(name, (queue) => queue.release({ id }));
     if (rows.length === 0) this.#sql.orphan.run(this.#context.newVersion(), process, process);
     return rows.length === 0;
   }
 
   /** Removes some claims that have expired, of any key. @returns whether all of them are gone */
   sweep(): boolean {
-    const keys = this.#keysIn(this.#sql.expiredNames.all(this.#now));
-    for (const key of keys) this.step(key, () => {});
-    return keys.length === 0;
+    const rows = this.#sql.expiredNames.all(this.#now) as unknown as ClaimRow[];
+    for (const { name } of rows) this.#stepOf(name, () => {});
+    return rows.length === 0;
   }
 
   inspect(prefix: string, exact: boolean): QueueEntry[] {
@@ -180,11 +184,15 @@ export class FileTransaction {
   }
 
   /** One step of a queue. @param remembers whether the step may need the record of the key */
-  step<T>(key: string, act: (queue: EngineQueue) => T, remembers = false): T {
-    const name = this.#names.of(key);
+  step<T>(key: string, act: (queue: EngineQueue) => T, remembers?: boolean): T {
+    return this.#stepOf(this.#names.of(key), act, remembers);
+  }
+
+  /** The name may have the prefix of another program: programs with different prefixes may share the file. */
+  #stepOf<T>(name: Uint8Array, act: (queue: EngineQueue) => T, remembers = false): T {
     const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
     const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());
-    const claims = this.#claimsOf(key, name);
+    const claims = this.#claimsOf(name);
     const queue = new EngineQueue(this.#context.tokens, claims, record).at(this.#time);
     const answer = act(queue);
     claims.stamp();
@@ -194,11 +202,12 @@ export class FileTransaction {
     return answer;
   }
 
-  #claimsOf(key: string, name: Uint8Array): FileClaims {
+  #claimsOf(name: Uint8Array): FileClaims {
     const { known, newVersion } = this.#context;
-    const before = known.get(key);
+    const id = Buffer.from(name).toString('latin1');
+    const before = known.get(id);
     const claims = before?.current ? before : new FileClaims(this.#sql, name, newVersion);
-    known.set(key, claims);
+    known.set(id, claims);
     return claims;
   }
 

@@ -94,7 +94,7 @@ class Mongo implements Backend {
   async attempt(claim: Claim): Promise<Attempt> {
     const { key, within } = claim;
     this.#queues.index();
-    const notAfter = this.#queues.notAfter(within);
+    const notAfter = await this.#queues.notAfter(within);
     const document = await this.#queues.change(key, attempting(claim, notAfter), within, true);
     return answerTo(claim, document!, notAfter);
   }
@@ -114,22 +114,18 @@ class Mongo implements Backend {
   /** @returns undefined when the renewal came too late and changed nothing. Then the server's time is known for the next renewal. */
   async #renew(claim: Claim): Promise<Renewal | undefined> {
     const { key, within } = claim;
-    const notAfter = this.#queues.notAfter(within);
+    const notAfter = await this.#queues.notAfter(within);
     const document = await this.#queues.change(key, renewing(claim, notAfter), within);
     if (!document || !queueOf(document).find(claim.id)?.held) return 'gone';
     return notAfter && document.now > notAfter ? undefined : { validFor: claim.ttl };
   }
 
-  async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    // A claim that a value may answer joins in a step of its own, which looks for the value.
-    const joins = next && !value && !next.accepts;
-    if (joins) {
-      const notAfter = this.#queues.notAfter(next.within);
-      const document = (await this.#queues.change(key, leaving({ id }, next, notAfter), next.within, true))!;
-      return { freed: document.freed ?? false, next: answerTo(next, document, notAfter) };
-    }
-    const freed = (await this.#queues.change(key, value ? storing(id, value) : leaving({ id })))?.freed ?? false;
-    return { freed, ...(value && { stored: freed }), ...(next && { next: await this.attempt(next) }) };
+  async release({ key, id }: Handle): Promise<Release> {
+    return { freed: (await this.#queues.change(key, leaving({ id })))?.freed ?? false };
+  }
+
+  async store({ key, id }: Handle, value: NewValue): Promise<boolean> {
+    return (await this.#queues.change(key, storing(id, value)))?.freed ?? false;
   }
 
   watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -171,19 +167,16 @@ class Mongo implements Backend {
     await this.#evicted.createIndex({ at: 1 }, { name: 'holdfast_evicted', expireAfterSeconds: 3_600 });
   }
 
-  check(): Promise<Finding[]> {
-    return findings(this.#db);
+  async check(): Promise<Finding[]> {
+    const db = this.#db;
+    const [{ version }, hello] = await Promise.all([db.command({ buildInfo: 1 }), db.command({ hello: 1 })]);
+    return [...versionFindings(String(version)), ...memberFindings(hello)];
   }
 
   async close(): Promise<void> {
     const closed = Promise.all([this.#changes.close(), this.#evictions.close()]);
     await withLimit(closed, CLOSE_MS, Error, this.#clock).catch(() => {});
   }
-}
-
-async function findings(db: MongoDb): Promise<Finding[]> {
-  const [{ version }, hello] = await Promise.all([db.command({ buildInfo: 1 }), db.command({ hello: 1 })]);
-  return [...versionFindings(String(version)), ...memberFindings(hello)];
 }
 
 const SHARDED: Finding = {
@@ -204,23 +197,13 @@ function versionFindings(version: string): Finding[] {
 function memberFindings({ setName, msg, hosts, arbiters }: Record<string, unknown>): Finding[] {
   if (msg === 'isdbgrid') return [SHARDED];
   if (setName === undefined) {
-    return [
-      {
-        severity: 'warning',
-        code: 'standalone',
-        message: 'a single server without replication: locks stop with it, and waiters ask four times a second',
-        advice: 'run a replica set, of one member if need be: it has change streams, which wake waiters',
-      },
-    ];
+    const message = 'a single server without replication: locks stop with it, and waiters ask four times a second';
+    const advice = 'run a replica set, of one member if need be: it has change streams, which wake waiters';
+    return [{ severity: 'warning', code: 'standalone', message, advice }];
   }
   const members = Array.isArray(hosts) ? hosts.length : 0;
   if (members >= 3 && !(Array.isArray(arbiters) && arbiters.length > 0)) return [];
-  return [
-    {
-      severity: 'warning',
-      code: 'few-members',
-      message: `the replica set has ${members} members with data: majority writes stop with the loss of one`,
-      advice: 'run three or more members with data, and no arbiter',
-    },
-  ];
+  const message = `the replica set has ${members} members with data: majority writes stop with the loss of one`;
+  const advice = 'run three or more members with data, and no arbiter';
+  return [{ severity: 'warning', code: 'few-members', message, advice }];
 }

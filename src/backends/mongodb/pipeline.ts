@@ -15,14 +15,12 @@ import { FORM } from './documents.ts';
 
 export type Stage = Readonly<Record<string, unknown>>;
 
-/**
- * The claim of an attempt joins the queue, or gives a sign of life in it. After `notAfter`, by the server's clock, the claim does not join.
- * If a value answers the claim, the claim leaves the queue.
- */
+/** The claim joins the queue, unless it is after `notAfter` by the server's clock, or gives a sign of life. If a value answers it, it leaves. */
 export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   ...(claim.accepts ? [answers(claim.accepts, notAfter), { $set: { queue: unlessAnswered(claim) } }] : []),
-  ...joining(claim, notAfter),
+  join(claim, notAfter),
+  refresh(claim, latestExpiry),
   ...(claim.accepts?.counts ? [holderOf(claim.id), count(claim, claim.accepts)] : []),
   CLOSE,
 ];
@@ -34,15 +32,11 @@ export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [
   CLOSE,
 ];
 
-/** A release by id, or an eviction by token. The next claim of the process, which no value can answer, joins in the same step. */
-export const leaving = (which: ClaimKey, next?: Claim, notAfter?: Date): Stage[] => [
-  ...OPEN,
-  leave(which),
-  ...(next ? joining(next, notAfter) : []),
-  CLOSE,
-];
-
-type ClaimKey = { readonly id: string } | { readonly token: bigint };
+/** A release by id, or an eviction by token. */
+export const leaving = (which: { readonly id: string } | { readonly token: bigint }): Stage[] => {
+  const [[field, value]] = Object.entries(which) as [[string, string | bigint]];
+  return [...OPEN, { $set: { freed: { $in: [value, `$queue.${field}`] }, queue: others(field, value) } }, CLOSE];
+};
 
 /** A release that stores a value, if the claim holds. */
 export const storing = (id: string, { text, ttl, ageless }: NewValue): Stage[] => {
@@ -79,11 +73,6 @@ const others = (field: string, value: unknown): object => ({
   $filter: { input: '$queue', cond: { $ne: [`$$this.${field}`, value] } },
 });
 
-function leave(which: ClaimKey): Stage {
-  const [[field, value]] = Object.entries(which) as [[string, string | bigint]];
-  return { $set: { freed: { $in: [value, `$queue.${field}`] }, queue: others(field, value) } };
-}
-
 const answers = ({ age }: ValueCondition, notAfter: Date | undefined): Stage => {
   const isYoung = { $lte: [{ $max: [0, { $subtract: ['$now', '$value.at'] }] }, age] };
   const young = age === Number.POSITIVE_INFINITY ? [] : [isYoung];
@@ -91,11 +80,6 @@ const answers = ({ age }: ValueCondition, notAfter: Date | undefined): Stage => 
 };
 
 const unlessAnswered = ({ id }: Claim): object => ({ $cond: ['$answers', others('id', id), '$queue'] });
-
-const joining = (claim: Claim, notAfter: Date | undefined): Stage[] => [
-  join(claim, notAfter),
-  refresh(claim, latestExpiry),
-];
 
 function join(claim: Claim, notAfter: Date | undefined): Stage {
   const { id, units, capacity, tokenCount, queue, minToken, label, accepts } = claim;
@@ -164,6 +148,8 @@ function count({ ttl }: Claim, { mark, counts }: ValueCondition): Stage {
   return { $set: { attempts: { $cond: [isNew, begun, '$attempts'] } } };
 }
 
+const TOKENS_PASSED = { $toDate: { $toLong: { $divide: ['$last', 1_000] } } };
+
 const CLOSE: Stage = {
   $replaceWith: {
     $cond: [
@@ -178,15 +164,7 @@ const CLOSE: Stage = {
         value: { $cond: [{ $gt: ['$value.until', '$now'] }, '$value', '$$REMOVE'] },
         attempts: { $cond: [{ $gt: ['$attempts.counts', '$now'] }, '$attempts', '$$REMOVE'] },
         // The tokens of the key's next document begin with the time. So this document stays until the time has passed its last token.
-        idle: {
-          $max: [
-            '$now',
-            { $max: '$queue.expires' },
-            { $toDate: { $toLong: { $divide: ['$last', 1_000] } } },
-            '$value.until',
-            '$attempts.counts',
-          ],
-        },
+        idle: { $max: ['$now', { $max: '$queue.expires' }, TOKENS_PASSED, '$value.until', '$attempts.counts'] },
       },
       '$was',
     ],

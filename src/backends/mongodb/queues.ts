@@ -17,10 +17,13 @@ export class Queues {
   readonly #clock: Clock;
   readonly #serverClock: ServerClock;
   /**
-   * Asks once what the server is. The first write waits for the answer.
+   * Asks once what the server is, and what its clock shows. The first write waits for the answer.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
-  readonly kind: () => Promise<ServerKind> = onceFor(() => serverKind(this.#db));
+  readonly kind: () => Promise<ServerKind> = onceFor(() => {
+    const sent = this.#clock.now();
+    return serverKind(this.#db, (time) => this.#serverClock.learn(time.getTime(), sent));
+  });
   #indexed = false;
 
   constructor(db: MongoDb, collection: MongoCollection, clock: Clock) {
@@ -30,9 +33,11 @@ export class Queues {
     this.#serverClock = new ServerClock(clock);
   }
 
-  /** The time of the server after which a request that is sent now is too late; undefined before the first answer of the server. */
-  notAfter(within: number): Date | undefined {
-    const time = this.#serverClock.in(within);
+  /** The time of the server after which a request that is sent now is too late; undefined if the server has not told its time. */
+  async notAfter(within: number): Promise<Date | undefined> {
+    const sent = this.#clock.now();
+    await this.kind().catch((error: unknown) => Promise.reject(refusal(error)));
+    const time = this.#serverClock.in(within, sent);
     return time === undefined ? undefined : new Date(Math.ceil(time));
   }
 
@@ -42,7 +47,9 @@ export class Queues {
     this.#indexed = true;
     this.#collection
       .createIndex({ idle: 1 }, { name: 'holdfast_idle', expireAfterSeconds: IDLE_SECONDS })
-      .catch(() => undefined);
+      .catch((error: unknown) => {
+        this.#indexed = codeOf(error) !== undefined; // without a code, no server has answered: the next attempt asks again
+      });
   }
 
   /** @returns undefined where there is no document; with `upsert` a missing document is made */
@@ -72,8 +79,7 @@ export class Queues {
     const options = { upsert, returnDocument: 'after', includeResultMetadata: false, maxTimeMS };
     const answer = await this.#collection.findOneAndUpdate({ _id: idOf(key) }, pipeline, options);
     const document = known(answer as QueueRecord | null);
-    if (!document) return undefined;
-    this.#serverClock.learn(document.now.getTime(), sent);
+    if (document) this.#serverClock.learn(document.now.getTime(), sent);
     return document;
   }
 
@@ -115,24 +121,16 @@ export class Queues {
 /** @throws LockError `LOCK_UNAVAILABLE` for a document in a form that this version does not know */
 function known(document: QueueRecord | null): QueueRecord | undefined {
   if (!document || document.v === FORM) return document ?? undefined;
-  throw new LockError(
-    'LOCK_UNAVAILABLE',
-    'a newer version of holdfast wrote this key in MongoDB, in a form this version cannot read; upgrade this one',
-    { key: keyOf(document._id), backend: 'mongodb' },
-  );
-}
-
-/** What a server with MongoDB's protocol says of itself. */
-interface HelloReply {
-  readonly buildInfo: Record<string, unknown>;
-  readonly hello: Record<string, unknown>;
+  const message =
+    'a newer version of holdfast wrote this key in MongoDB, in a form this version cannot read; upgrade this one';
+  throw new LockError('LOCK_UNAVAILABLE', message, { key: keyOf(document._id), backend: 'mongodb' });
 }
 
 /** Unauthorized, AuthenticationFailed, CommandNotFound: the server answers, and does not say what it is. */
 const ANONYMOUS: ReadonlySet<unknown> = new Set([13, 18, 59]);
 
 /** The name of another product, if the answers show one; undefined for MongoDB, and for a product that shows no trace. */
-function lookalike({ buildInfo, hello }: HelloReply): string | undefined {
+function lookalike({ buildInfo, hello }: Record<'buildInfo' | 'hello', Record<string, unknown>>): string | undefined {
   // https://docs.ferretdb.io/
   if (Object.keys(buildInfo).some((name) => /^ferretdb/i.test(name))) return 'FerretDB';
   const versions = [buildInfo, hello].flatMap(({ internal }) => Object.keys((internal as object | undefined) ?? {}));
@@ -148,18 +146,16 @@ type ServerKind = 'member' | 'router';
  * Refuses products whose upsert by `_id` overwrites a document that another client has just made: then both clients would hold.
  * @throws LockError `LOCK_UNSUPPORTED`
  */
-async function serverKind(db: MongoDb): Promise<ServerKind> {
+async function serverKind(db: MongoDb, onTime: (time: Date) => void): Promise<ServerKind> {
   const ask = (command: object): Promise<Record<string, unknown>> =>
     db.command({ ...command, maxTimeMS: CALL_TIMEOUT_MS }).catch((error: unknown) => {
       if (!ANONYMOUS.has(codeOf(error))) throw error;
       return {};
     });
   const [buildInfo, hello] = await Promise.all([ask({ buildInfo: 1 }), ask({ hello: 1 })]);
+  if (hello.localTime instanceof Date) onTime(hello.localTime);
   const name = lookalike({ buildInfo, hello });
   if (!name) return hello.msg === 'isdbgrid' ? 'router' : 'member';
-  throw new LockError(
-    'LOCK_UNSUPPORTED',
-    `mongodb() was given ${name}, which speaks MongoDB's protocol: of two that make the same document at once it lets the second write over the first, so both would hold. Use MongoDB, or postgres() on the PostgreSQL below it`,
-    { backend: 'mongodb' },
-  );
+  const message = `mongodb() was given ${name}, which speaks MongoDB's protocol: of two that make the same document at once it lets the second write over the first, so both would hold. Use MongoDB, or postgres() on the PostgreSQL below it`;
+  throw new LockError('LOCK_UNSUPPORTED', message, { backend: 'mongodb' });
 }

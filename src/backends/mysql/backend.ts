@@ -20,7 +20,7 @@ import {
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { findings } from './check.ts';
 import { Poller } from './poller.ts';
-import { busyPool, canMakeLike, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
+import { busyPool, endPoolOfOne, isEnded, type MysqlPool, type PoolOfOne, poolOfOne } from './pool.ts';
 import { Queues } from './queues.ts';
 import { QueueSteps } from './steps.ts';
 import { Table } from './table.ts';
@@ -94,18 +94,22 @@ class Mysql extends QueueSteps implements MysqlBackend {
   readonly hints: Hints;
   readonly values: Values;
   readonly #pool: MysqlPool;
+  readonly #own: PoolOfOne | undefined;
   readonly #renewals: Renewals;
   readonly #sweeper: Sweeper;
 
   constructor(pool: MysqlPool, options: MysqlOptions) {
     const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection, clock = systemClock } = options;
-    const queues = new Queues(new Table(pool, table, clock, 'mysql'), checkPrefix(options.prefix ?? 'holdfast'));
-    const own = (ownConnection ?? canMakeLike(pool)) ? poolOfOne(pool) : undefined;
+    const prefix = checkPrefix(options.prefix ?? 'holdfast');
+    const queuesOver = (given: MysqlPool) => new Queues(new Table(given, table, clock, 'mysql'), prefix);
+    const queues = queuesOver(pool);
+    const own = poolOfOne(pool, ownConnection);
     const pause = milliseconds(poll, 'poll', { min: 1, max: MAX_DURATION_MS });
     const poller = new Poller(clock, pause, (keys) => queues.read(keys));
     super(queues, poller, gate ? new ServerWakeUps(queues, clock, () => poller.hurry()) : undefined);
     this.#pool = pool;
-    this.#renewals = new Renewals(queues, own, clock);
+    this.#own = own;
+    this.#renewals = new Renewals(queues, own && queuesOver(own), clock);
     this.#sweeper = new Sweeper(queues, clock, options.idle, options.sweep);
     this.hints = queues.hints;
     this.values = queues.values;
@@ -154,6 +158,7 @@ class Mysql extends QueueSteps implements MysqlBackend {
     this.#sweeper.close();
     await this.gate?.close();
     this.#renewals.close();
+    if (this.#own) endPoolOfOne(this.#own);
     this.queues.table.server.close();
   }
 }

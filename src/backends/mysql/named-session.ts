@@ -22,13 +22,10 @@ const KEEP_ALIVE_MS = 10_000;
 export class NamedSession implements LockSession {
   readonly #table: Table;
   readonly #ended = new AbortController();
-  readonly #onLoss = (): void => this.#end(this.#killOwner);
-  readonly #killOwner = (session: string): Promise<unknown> =>
-    this.#table.server.kill(asText(sql.killOwner, { session }, this.#lock));
   readonly #repeat: (act: () => unknown) => Cancel;
   #connection: Connection | undefined;
-  /** The name of the lock, which is also the name of the row with its tokens. */
-  #lock: NamedValues = {};
+  /** `name`: of the lock, and of the row with its tokens. `own`: of a lock that this session alone has while it waits. */
+  #lock: NamedValues = { database: '', name: '', own: '' };
   #has = false;
   #stopLooking: Cancel = () => {};
 
@@ -37,8 +34,8 @@ export class NamedSession implements LockSession {
     this.#table = table;
     this.#connection = connection;
     this.#repeat = repeat;
-    connection.on('error', this.#onLoss);
-    connection.on('end', this.#onLoss);
+    connection.on('error', this.cut);
+    connection.on('end', this.cut);
   }
 
   get ended(): AbortSignal {
@@ -67,7 +64,7 @@ export class NamedSession implements LockSession {
   /** Asks whether this session still has the lock, and the server takes writes: after a fail-over, another server grants the locks. */
   async confirm(): Promise<boolean> {
     const [row] = (await this.#run(sql.ownsLock)) as PoolRow[];
-    if (Number(row!.mine) !== 1) this.#onLoss();
+    if (Number(row!.mine) !== 1) this.cut();
     else await this.#run(sql.probe);
     return this.#connection !== undefined;
   }
@@ -78,42 +75,39 @@ export class NamedSession implements LockSession {
     this.#stopLooking();
     const [row] = (await this.#run(sql.releaseLock)) as PoolRow[];
     const freed = Number(row!.freed) === 1;
-    if (!freed) this.#onLoss();
+    if (!freed) this.cut();
     return freed;
   }
 
   /** Gives the connection back to the pool. The session must not have the lock. */
   leave(): void {
     const connection = this.#detach();
-    connection?.removeListener('error', this.#onLoss);
+    connection?.removeListener('error', this.cut);
     connection?.release();
   }
 
-  /** Ends the connection, and with it the lock or the wait. */
-  cut(): void {
-    this.#end((session) => this.#table.server.kill(`KILL ${session}`));
-  }
-
-  /** @param kill ends the session on the server. By itself the server notices the end late: during a wait, or if the end was not sent */
-  #end(kill: (session: string) => Promise<unknown>): void {
+  /** Ends the connection and its session on the server, and with it the lock or the wait. By itself the server may notice the end late. */
+  readonly cut = (): void => {
     const connection = this.#detach();
     if (!connection) return;
     destroy(connection);
     this.#ended.abort(new Error('the connection that had the lock has ended'));
-    kill(`${Number(connection.threadId)}`).catch(() => {}); // most likely the session has ended already
-  }
+    const kill = asText(sql.killOwner, { session: `${Number(connection.threadId)}` }, this.#lock);
+    this.#table.server.kill(kill).catch(() => {}); // most likely the session has ended already
+  };
 
   #detach(): Connection | undefined {
     const connection = this.#connection;
     this.#connection = undefined;
     this.#stopLooking();
-    connection?.removeListener('end', this.#onLoss);
+    connection?.removeListener('end', this.cut);
     return connection; // its listener for errors stays: without a listener, an error would end the process
   }
 
   /** @param seconds how long the server waits @param notAfter the server's time after which the lock must not be taken */
   async #ask(lock: string, seconds: number, notAfter: string, minToken: bigint): Promise<Grant | 'late' | undefined> {
-    this.#lock = { database: this.#table.address.database, name: Buffer.from(lock) };
+    const own = `holdfast:${this.#table.server.clock.id()}`;
+    this.#lock = { ...this.#table.address, name: Buffer.from(lock), own };
     const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as PoolRow[];
     this.#table.learn(row!.now);
     const got = row!.got === null ? undefined : Number(row!.got);
@@ -135,7 +129,7 @@ export class NamedSession implements LockSession {
   }
 
   #failure(message: string): Error {
-    this.#onLoss();
+    this.cut();
     return new Error(message);
   }
 
@@ -145,7 +139,7 @@ export class NamedSession implements LockSession {
       const statement = this.#table.bind(text, { ...this.#lock, ...values });
       return await this.#table.server.on(this.#connection, statement, this.ended);
     } catch (error) {
-      this.#onLoss();
+      this.cut();
       throw error;
     }
   }

@@ -10,7 +10,7 @@ const STILL = { share: 0.05, maxMs: 250 };
 /** The random part of each pause. Without it, processes that began together would always ask together. */
 const JITTER_PART = 0.25;
 
-/** ms between two looks while no claim waits: a holder must learn of its eviction. */
+/** ms between two looks at the holds: a holder must learn of its eviction. There may be many holds, so not every look for a waiter reads them. */
 const HOLD_PAUSE_MS = 1_000;
 
 /** Reads again and again the queues in which claims of this process wait, or have held for a while. One query reads all these queues. */
@@ -27,6 +27,8 @@ export class Poller {
   #cancel: Cancel | undefined;
   /** The time of the next look, by the clock. */
   #next = Number.POSITIVE_INFINITY;
+  /** The time from which a look reads the holds, too. */
+  #holdsFrom = Number.NEGATIVE_INFINITY;
   #looking = false;
   /** Whether another look follows at once after the one under way. */
   #again = false;
@@ -62,6 +64,7 @@ export class Poller {
   /** Looks at once, since something has changed. */
   hurry(): void {
     this.#waiting.noteMissed();
+    this.#holdsFrom = Number.NEGATIVE_INFINITY;
     if (this.#looking) this.#again = true;
     else if (!this.#isIdle) void this.#round();
   }
@@ -109,9 +112,12 @@ export class Poller {
     try {
       do {
         this.#again = false;
-        const claims = [...this.#waiting.values(), ...this.#holds.values()];
+        const now = this.#clock.now();
+        const withHolds = this.#waiting.size === 0 || now >= this.#holdsFrom;
+        if (withHolds) this.#holdsFrom = now + HOLD_PAUSE_MS * (1 - JITTER_PART);
+        const claims = [...this.#waiting.values(), ...(withHolds ? this.#holds.values() : [])];
         const keys = new Set(claims.map(({ claim }) => claim.key));
-        pause = this.#notify(await this.#read([...keys]));
+        pause = this.#notify(await this.#read([...keys]), keys);
       } while (this.#again && !this.#isIdle);
     } catch {
       // Each waiter also attempts by itself, and its attempt reports what is wrong. The looks go on.
@@ -121,7 +127,7 @@ export class Poller {
   }
 
   /** Wakes a claim if it is admitted, if an expiry or a value may end its wait, or if its hold is gone. @returns ms until the next look */
-  #notify(queues: ReadonlyMap<string, RowQueue>): number {
+  #notify(queues: ReadonlyMap<string, RowQueue>, read: ReadonlySet<string>): number {
     let pause = this.#waiting.size > 0 ? this.#pause * MAX_PAUSE_FACTOR : HOLD_PAUSE_MS;
     for (const { claim, wake } of [...this.#waiting.values()]) {
       const queue = queues.get(claim.key);
@@ -135,7 +141,8 @@ export class Poller {
       // A claim that is not in the queue has not joined yet, or has expired: its next attempt finds out.
       if (mine) pause = Math.min(pause, this.#pauseOf(claim, [...queue!.claims].filter(isWaiting).indexOf(mine) + 1));
     }
-    for (const { claim, wake } of [...this.#holds.values()]) if (!queues.get(claim.key)?.find(claim.id)?.held) wake();
+    for (const { claim, wake } of [...this.#holds.values()])
+      if (read.has(claim.key) && !queues.get(claim.key)?.find(claim.id)?.held) wake();
     return pause;
   }
 

@@ -39,7 +39,7 @@ type QueryOptions = typeof ROWS & { sql: string; values?: Value[] };
 /** Properties of mysql2's pool that its types leave out. */
 interface PoolState {
   readonly _closed?: boolean;
-  readonly _allConnections?: { readonly length: number };
+  readonly _allConnections?: { readonly length: number; get?(at: number): Connection | undefined };
   readonly _freeConnections?: { readonly length: number };
   readonly _connectionQueue?: { readonly length: number };
   readonly config?: { readonly connectionLimit?: number; readonly connectionConfig?: object };
@@ -183,32 +183,31 @@ export function busyPool(pool: MysqlPool): string | undefined {
 
 export const isEnded = (pool: MysqlPool): boolean => (coreOf(pool) as PoolState)._closed === true;
 
-/** Whether the pool shows how to open a connection like its own. */
-export const canMakeLike = (pool: MysqlPool): boolean =>
-  (coreOf(pool) as PoolState).config?.connectionConfig !== undefined;
-
-export type PoolOfOne = CallbackPool & { end(done: (error?: unknown) => void): void };
+export type PoolOfOne = CallbackPool & PoolState & { end(done: (error?: unknown) => void): void };
 
 /**
  * Makes a pool of one connection like those of `pool`: of the same class, with the same options. mysql2 has no other way to open such a
  * connection. The first statement opens it.
- * @throws LockError `LOCK_INVALID` if the pool does not show how
+ * @param wanted true: makes it; false: does not; undefined: makes it if `pool` shows how
+ * @throws LockError `LOCK_INVALID` if it is wanted, and `pool` does not show how
  */
-export function poolOfOne(pool: MysqlPool): PoolOfOne {
+export function poolOfOne(pool: MysqlPool, wanted: boolean | undefined): PoolOfOne | undefined {
   const core = coreOf(pool) as CallbackPool & PoolState;
   const { config } = core;
-  if (!config?.connectionConfig) {
+  if (!(wanted ?? config?.connectionConfig)) return undefined;
+  if (!config?.connectionConfig)
     throw invalid('this pool does not show how to open a connection like its own: leave out ownConnection');
-  }
   const connectionConfig = copyOf(config.connectionConfig, {}); // the pool writes to it
-  const one = copyOf(config, {
-    connectionConfig,
-    connectionLimit: 1,
-    maxIdle: 1,
-    waitForConnections: true,
-    queueLimit: 0,
-  });
+  const limits = { connectionLimit: 1, maxIdle: 1, waitForConnections: true, queueLimit: 0 };
+  const one = copyOf(config, { connectionConfig, ...limits });
   return new (core.constructor as new (options: object) => PoolOfOne)({ config: one });
+}
+
+/** Ends the pool and its connection at once. The end of mysql2 (3.24) alone waits for the server without a limit. */
+export function endPoolOfOne(pool: PoolOfOne): void {
+  pool.end(() => {});
+  const connection = pool._allConnections?.get?.(0);
+  if (connection) destroy(connection);
 }
 
 function copyOf(given: object, changes: object): object {

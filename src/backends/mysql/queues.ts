@@ -1,9 +1,8 @@
-import type { Claim, Hints, Listing, QueueEntry, Values } from '../../core/index.ts';
+import type { Claim, Hints, Listing, QueueEntry, Renewal, Values } from '../../core/index.ts';
 import { StoredNames } from '../shared/names.ts';
 import { hintsBy, valuesBy } from '../shared/queue.ts';
 import { overAt } from '../shared/record.ts';
 import type { PoolRow } from './pool.ts';
-import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
 import { claimsOf, nameList, portions } from './statements.ts';
 import { mark, micro, RowQueue, type StoredRow, US_PER_MS } from './stored-queue.ts';
@@ -61,15 +60,16 @@ export class Queues {
       if (queue.stored.token === undefined) await this.table.write(sql.create, { name });
       else if (await this.#swap(name, queue, notAfter)) return answer;
     }
-    throw new Error(`the queue was changed, or too long to join, each of ${MAX_RETRIES} times it was looked at`);
+    throw new Error(`the queue was changed each of ${MAX_RETRIES} times it was looked at`);
   }
 
-  /** Renews claims, each of another key. @param server sends the statement; undefined: over the pool @returns how many were renewed */
-  async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1', server?: Server): Promise<number> {
+  /** Renews claims, each of another key. @returns how many were renewed */
+  async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1'): Promise<number> {
     const list = claimsOf(claims.map(({ key, id, ttl }) => [this.names.of(key), mark(id), micro(ttl)]));
-    return (await this.table.write(sql.touch, { notAfter, keeps }, list, server)).affectedRows;
+    return (await this.table.write(sql.touch, { notAfter, keeps }, list)).affectedRows;
   }
 
+  readonly renew = (claim: Claim): Promise<Renewal> => this.#stepOf(claim.key, (queue) => queue.renew(claim));
   readonly hints: Hints = hintsBy((key, act) => this.#stepOf(key, act));
   readonly values: Values = valuesBy(
     (key, act) => this.#stepOf(key, act),
@@ -93,6 +93,8 @@ export class Queues {
   async #swap(name: Buffer, queue: RowQueue, notAfter: string): Promise<boolean> {
     const { stored, text, token, value, record } = queue;
     const before = { oldQueue: stored.queue, oldToken: `${stored.token}`, oldValue: Buffer.from(stored.value!) };
+    if (text.length > Math.max(stored.queue.length, stored.most!))
+      throw new Error('the queue has no room for one more claim');
     const ends = record ? micro(overAt(record)) : '0';
     const after = { queue: text, token: `${token}`, value: Buffer.from(value), ends };
     return (await this.table.write(sql.swap, { name, ...before, ...after, notAfter })).affectedRows > 0;
@@ -111,10 +113,9 @@ export class Queues {
 }
 
 /** The columns are null where the key has no row. */
-const rowOf = ({ queue, now, latest, token, value }: PoolRow): StoredRow => ({
+const rowOf = ({ queue, now, latest, token, value, most }: PoolRow): StoredRow => ({
   queue: String(queue ?? ''),
   now: Number(now) / US_PER_MS,
-  ...(latest !== undefined && { latest: Number(latest) / US_PER_MS }),
+  ...(latest !== undefined && { latest: Number(latest) / US_PER_MS, value: String(value ?? ''), most: Number(most) }),
   ...(token !== undefined && token !== null && { token: BigInt(token as number | string) }),
-  ...(value !== undefined && { value: String(value ?? '') }),
 });

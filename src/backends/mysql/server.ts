@@ -1,4 +1,4 @@
-import { CallTimeouts, type Clock, inMs, sleep } from '../../core/index.ts';
+import { CallTimeouts, type Clock, inMs, onAbort, sleep } from '../../core/index.ts';
 import { checkAlone, checkWrites, isNoWrites, isPassing, LeftOpen, leftOpenError, NoWrites } from './errors.ts';
 import { ask, borrow, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
 import type { Bound } from './statements.ts';
@@ -12,10 +12,10 @@ const MAX_STATEMENT_MS = 10_000;
 const MAX_KILL_MS = 3_000;
 /**
  * From 11.6.2 on, MariaDB refuses a statement (ER_CHECKREAD) if another one has changed its row since the statement began, unless
- * `innodb_snapshot_isolation` is off. On a hot key that would be every second statement. Each statement of ours locks its row and changes
- * the row in one step, so it needs no such check. Other servers, and older ones, take this text for a comment.
+ * `innodb_snapshot_isolation` is off. On a hot key that would be every second statement. Ours lock and change their row in one step, so they
+ * need no such check. `sql_safe_updates` would refuse to renew several holds: their list has no key. Other servers take this text for a comment.
  */
-const LATEST_ROWS = '/*M!110602 SET STATEMENT innodb_snapshot_isolation=OFF FOR */ ';
+const SETTINGS = '/*M! SET STATEMENT sql_safe_updates=OFF *//*M!110602 ,innodb_snapshot_isolation=OFF *//*M! FOR */ ';
 /** A statement that does nothing. Its answer has no rows, but flags that show what is open on the session. */
 const NO_OP = 'DO 0';
 
@@ -54,21 +54,18 @@ export class Server {
     }
   }
 
-  /** Lends a connection to `fn`. After an error that did not come from the server, the connection is ended. */
+  /** Lends a connection to `fn`. The connection is ended after an error that did not come from the server, or with which the server ends it. */
   async with<T>(fn: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await borrow(this.#pool);
-    let sound = false;
     try {
       const result = await fn(connection);
-      sound = true;
+      connection.release();
       return result;
     } catch (error) {
       const { sqlState, fatal } = error as { sqlState?: string; fatal?: boolean };
-      sound = sqlState !== undefined && !fatal;
+      if (sqlState === undefined || sqlState.startsWith('08') || fatal) destroy(connection);
+      else connection.release();
       throw error;
-    } finally {
-      if (sound) connection.release();
-      else destroy(connection);
     }
   }
 
@@ -78,7 +75,7 @@ export class Server {
    */
   on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
     return this.#countUse(async () => {
-      const sql = LATEST_ROWS + statement.sql;
+      const sql = SETTINGS + statement.sql;
       const result = await this.#bound(ask(connection, 'execute', { ...statement, sql }), MAX_STATEMENT_MS, over);
       checkWrites(result);
       if (checkAlone(result) === undefined) checkAlone(await this.say(connection, NO_OP, 0, over));
@@ -117,26 +114,23 @@ export class Server {
   }
 
   #bound(answer: Promise<unknown>, ms: number, over?: AbortSignal): Promise<unknown> {
-    return this.#timeouts.bound(
-      over ? unless(over, answer) : answer,
-      ms,
-      () => new Error(`no answer within ${inMs(ms)}`),
-    );
+    const asked = over ? unless(over, answer) : answer;
+    return this.#timeouts.bound(asked, ms, () => new Error(`no answer within ${inMs(ms)}`));
   }
 
-  /** Ends only the timers. Statements under way go on: a connection in the middle of a statement must not go back to the pool. */
-  close(): void {
-    this.#timeouts.endTimers();
+  /**
+   * Ends the timers.
+   * @param all also ends the statements under way, with their connections. Default: they go on, since such a connection must not go back to its pool
+   */
+  close(all = false): void {
+    if (all) this.#timeouts.close();
+    else this.#timeouts.endTimers();
   }
 }
 
 function unless<T>(over: AbortSignal, answer: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const abort = (): void => reject(new Error('the connection was ended'));
-    const end = (): void => over.removeEventListener('abort', abort);
-    over.addEventListener('abort', abort);
-    if (over.aborted) abort();
-    answer.then(resolve, reject);
-    answer.then(end, end);
+    const unlisten = onAbort(over, () => reject(new Error('the connection was ended')));
+    answer.then(resolve, reject).finally(unlisten);
   });
 }

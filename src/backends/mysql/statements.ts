@@ -57,10 +57,7 @@ export function* portions<T>(all: readonly T[], size: number = MAX_MEMBERS): Gen
   for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size);
 }
 
-/**
- * Repeats the last member until the length is a power of two. Each length is a prepared statement of its own, which every connection
- * keeps, so there should be few lengths.
- */
+/** Repeats the last member until the length is a power of two: every connection keeps a prepared statement for each length. */
 function pad<T>(members: readonly T[]): T[] {
   const length = 2 ** Math.ceil(Math.log2(members.length));
   return [...members, ...Array<T>(length - members.length).fill(members.at(-1)!)];

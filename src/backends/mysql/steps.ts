@@ -2,6 +2,7 @@ import {
   type Attempt,
   type Claim,
   type Handle,
+  isLockError,
   KeyedSerializer,
   type NewValue,
   type Release,
@@ -47,18 +48,29 @@ export class QueueSteps {
     });
   }
 
-  release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+  release(handle: Handle, next?: Claim): Promise<Release> {
     const sent = this.#table.server.clock.now();
     const release = async (): Promise<Release> => {
       await this.#table.ready();
-      if (!next) return this.#giveBack(handle, value);
+      if (!next) return { freed: await this.#leave(handle) };
       const notAfter = this.#table.limit(next.within, sent);
-      const exchanged = !value && !next.accepts && (await this.#exchange(handle, next, notAfter));
+      const exchanged = !next.accepts && (await this.#exchange(handle, next, notAfter));
       if (exchanged) return { freed: true, next: exchanged };
-      return { ...(await this.#giveBack(handle, value)), next: await this.#ask(next, notAfter) };
+      return { freed: await this.#leave(handle), next: await this.#ask(next, notAfter) };
     };
     const inTurn = () => this.#turns.take(handle.id, release);
     return next ? this.#turns.take(next.id, inTurn) : inTurn();
+  }
+
+  store({ id, key }: Handle, value: NewValue): Promise<boolean> {
+    return this.#turns.take(id, async () => {
+      await this.#table.ready();
+      this.#giveUp(id);
+      const act = (queue: RowQueue) => ({ stored: queue.store({ id }, value), first: queue.first });
+      const { stored, first } = (await this.queues.step(this.queues.names.of(key), act))!;
+      if (first !== undefined) this.#notifyOthers(key);
+      return stored;
+    });
   }
 
   async evict(key: string, token: bigint): Promise<boolean> {
@@ -100,7 +112,11 @@ export class QueueSteps {
       if (!attempt.granted && claim.accepts && queue.find(id)) this.poller.waitsBehind(id, queue.first!);
       return attempt;
     };
-    const attempt = await this.queues.step(this.queues.names.of(key), act, notAfter, isTouched ? id : undefined);
+    const step = this.queues.step(this.queues.names.of(key), act, notAfter, isTouched ? id : undefined);
+    const attempt = await step.catch((error) => {
+      // A LockError would say that nothing of the claim is there, but it may be in the queue by now.
+      throw isLockError(error) ? new Error(error.message, { cause: error }) : error;
+    });
     if (!attempt) return { granted: false, late: true };
     if (claim.queue && !attempt.granted && !attempt.value) this.#queued.add(id);
     return attempt;
@@ -115,16 +131,6 @@ export class QueueSteps {
     if (token) return grantOf(token, next);
     this.#notifyOthers(next.key);
     return this.#decide(next, notAfter, true);
-  }
-
-  async #giveBack(handle: Handle, value?: NewValue): Promise<Release> {
-    if (!value) return { freed: await this.#leave(handle) };
-    const { id, key } = handle;
-    this.#giveUp(id);
-    const act = (queue: RowQueue) => ({ released: queue.release(handle, value), first: queue.first });
-    const { released, first } = (await this.queues.step(this.queues.names.of(key), act))!;
-    if (first !== undefined) this.#notifyOthers(key);
-    return released;
   }
 
   async #leave({ key, id }: Handle): Promise<boolean> {

@@ -57,6 +57,8 @@ export interface StoredRow {
   readonly latest?: number;
   readonly token?: bigint;
   readonly value?: string;
+  /** The most bytes of a queue to which a step adds a claim. */
+  readonly most?: number;
 }
 
 /** The server's time at a read. The text of a claim says when it expires as a hold. While it waits, it expires earlier, since its process asks often. */

@@ -20,6 +20,8 @@ export class Table {
   /** Statements by their text, then by their list: to join both and hash the result at each use would take long. */
   readonly #statements = new Map<string, Map<string, Bind>>();
   #open = onceFor(() => open(this));
+  /** Checks the table as `ready` does, but only once: a renewal needs no time of the server, and must not wait for a connection of the pool. */
+  readonly identify = onceFor(() => this.#open());
 
   /** @throws LockError `LOCK_INVALID` for a bad name */
   constructor(pool: MysqlPool, name: string, clock: Clock, backend: string) {
@@ -32,18 +34,13 @@ export class Table {
   /** Checks the table at the first use, and again if no answer has shown the server's clock for long. Many processes may do so at once. */
   ready(): Promise<void> {
     if (this.#serverClock.age > MAX_CLOCK_AGE_MS) this.#open = onceFor(() => open(this));
-    return this.#open();
+    return this.#open().then(this.identify);
   }
 
   /** The name of the table in `information_schema`. An empty `database` means the database of the session. */
   get address(): { readonly database: string; readonly relation: string } {
     const [relation = '', database = ''] = this.name.replaceAll('`', '').split('.').reverse();
     return { database, relation };
-  }
-
-  /** Checks the table as `ready` does, but only once: a renewal needs no time of the server, and must not wait for a connection of the pool. */
-  identify(): Promise<void> {
-    return this.#open();
   }
 
   bind(text: string, values: NamedValues = {}, list?: List): Bound {
@@ -76,9 +73,8 @@ export class Table {
     return rows;
   }
 
-  /** @param server sends the statement; undefined: over the pool */
-  write(text: string, values?: NamedValues, list?: List, server?: Server): Promise<Header> {
-    return this.#run(text, values, list, server) as Promise<Header>;
+  write(text: string, values?: NamedValues, list?: List): Promise<Header> {
+    return this.#run(text, values, list) as Promise<Header>;
   }
 
   /** Makes a table. CREATE TABLE commits an open transaction of its session, so it is refused if one is open. */
@@ -86,8 +82,8 @@ export class Table {
     await this.#translateErrors(this.server.runAlone(this.bind(text)));
   }
 
-  #run(text: string, values?: NamedValues, list?: List, server = this.server): Promise<unknown> {
-    return this.#translateErrors(server.run(this.bind(text, values, list)));
+  #run(text: string, values?: NamedValues, list?: List): Promise<unknown> {
+    return this.#translateErrors(this.server.run(this.bind(text, values, list)));
   }
 
   #translateErrors<T>(answer: Promise<T>): Promise<T> {

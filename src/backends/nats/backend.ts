@@ -62,19 +62,13 @@ export function nats(bucket: NatsKv, options: NatsOptions = {}): Backend {
   return register(storeOf(ledBy(bucket), synced), others);
 }
 
-/**
- * The bucket, but all reads go to its leader. A replica may not have what this process wrote last: with three replicas on one machine, one in
- * five reads was out of date.
- */
+/** The bucket, but all reads go to its leader: with three replicas on one machine, one in five reads lacked the last write of this process. */
 const ledBy = (bucket: NatsKv): NatsKv =>
   bucket.direct === undefined ? bucket : Object.assign(Object.create(bucket), { direct: false });
 
 const OPTIONS = namesOf<NatsOptions>({ prefix: true, clock: true, synced: true });
 
-/**
- * The server's codes for a write with a revision that is not the last one. The second code comes from a cluster, while another write of the
- * entry is under way.
- */
+/** The server's codes for a write with an outdated revision. The second comes from a cluster, while another write of the entry is under way. */
 const REFUSALS: ReadonlySet<unknown> = new Set([10_071, 10_164]);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -85,9 +79,8 @@ const storeOf = (bucket: NatsKv, synced: boolean): RegisterStore => ({
   async write(key, text, ifVersion) {
     const data = encoder.encode(text);
     try {
-      return String(
-        await (ifVersion === undefined ? bucket.create(key, data) : bucket.update(key, data, Number(ifVersion))),
-      );
+      const made = ifVersion === undefined ? bucket.create(key, data) : bucket.update(key, data, Number(ifVersion));
+      return String(await made);
     } catch (error) {
       const { code, api_error } = error as { code?: unknown; api_error?: { err_code?: number } };
       if (REFUSALS.has(code) || REFUSALS.has(api_error?.err_code)) return false;

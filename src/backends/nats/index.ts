@@ -1,2 +1,1 @@
-export type { NatsEntry, NatsHearing, NatsKv, NatsStatus } from './backend.ts';
-export { type NatsOptions, nats } from './backend.ts';
+export { type NatsEntry, type NatsHearing, type NatsKv, type NatsOptions, type NatsStatus, nats } from './backend.ts';

@@ -52,16 +52,17 @@ class Advisory extends SessionLocks<AdvisorySession> implements AdvisoryBackend 
   readonly #sessions: AdvisorySessions;
 
   constructor(pool: PgPool, options: AdvisoryOptions) {
-    const { prefix = 'holdfast', setup = 'auto', clock = systemClock, connect, pooler } = options;
+    const { setup = 'auto', clock = systemClock, connect, pooler } = options;
     const limit = sessionsOf(options);
     const dial = dialOf(pool, connect);
     const server = new Server(pool, naming(options), clock, NAME);
     const create = setup === 'auto' ? () => makeAndWarn(server, setupAdvisory) : undefined;
     const open = (ask: AskElsewhere) => openAdvisory(dial, server, pooler === 'session', create, ask);
     const sessions = new AdvisorySessions(open, limit);
+    const tokens = server.named('{tokens}');
     super(
       sessions,
-      (key) => lockOf(prefix, key),
+      (key) => lockOf(tokens, key),
       (error, key) => refusal(error, NAME, 'an attempt', key),
     );
     this.#server = server;
@@ -94,6 +95,6 @@ class Advisory extends SessionLocks<AdvisorySession> implements AdvisoryBackend 
  * other programs in the database share these numbers. Among billions of names, two may get the same number by chance: the only effect
  * is that their locks exclude each other.
  */
-const lockOf = (prefix: string, key: string): string =>
-  // A prefix has no NUL, so two different pairs of prefix and key never give the same text.
-  createHash('sha256').update(`${prefix}\0${key}`).digest().readBigInt64BE(0).toString();
+const lockOf = (tokens: string, key: string): string =>
+  // A lock belongs to one sequence of tokens. Its name has no NUL, so two different pairs of name and key never give the same text.
+  createHash('sha256').update(`${tokens}\0${key}`).digest().readBigInt64BE(0).toString();

@@ -114,10 +114,8 @@ export async function openAdvisory(
     serverClock.learn(Number(before!.server_time));
     const product = lookAlike(before!.product);
     if (product) {
-      throw unavailable(
-        backend,
-        `the server is ${product}, where an advisory lock may keep nobody out; use postgres(), which is untested there, or another engine`,
-      );
+      const message = `the server is ${product}, where an advisory lock may keep nobody out; use postgres(), which is untested there, or another engine`;
+      throw unavailable(backend, message);
     }
     const [after] = await session.query(advisoryKept, [probe]);
     if (!isTrue(after!.kept) || before!.pid !== after!.pid) {
@@ -131,6 +129,7 @@ export async function openAdvisory(
       if (!create || !isMissing(error)) throw error;
       await create();
     });
+    session.ended.throwIfAborted(); // it may have ended while the pool made the sequence: then its end would never be noticed
     return new AdvisorySession(session, [Number(before!.pid), String(before!.started)], server, ask);
   } catch (error) {
     session.cut();

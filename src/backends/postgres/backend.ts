@@ -103,20 +103,20 @@ class Postgres implements PostgresBackend {
     return (await this.#attempt(claim, sent)).attempt;
   }
 
-  async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+  async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     const sent = this.#server.clock.now();
     await this.#open();
     const gone = [Buffer.from(key), id];
-    if (next && !value) {
-      const { freed, attempt } = await this.#attempt(next, sent, gone);
-      return { freed, next: attempt };
-    }
-    const { text, ttl = null, ageless } = value ?? {};
-    const stores = [text === undefined ? null : Buffer.from(text), ttl, ageless ? ttl : 0];
-    const answer = await take(this.#server, 'release', [...gone, ...stores], key);
-    if (!value) return { freed: isTrue(answer) };
-    const [freed, stored] = fieldsOf(answer).map((field) => field === 't');
-    return { freed: freed!, stored, ...(next && { next: await this.attempt(next) }) };
+    if (!next) return { freed: isTrue(await take(this.#server, 'release', [...gone, null, null, 0], key)) };
+    const { freed, attempt } = await this.#attempt(next, sent, gone);
+    return { freed, next: attempt };
+  }
+
+  async store({ key, id }: Handle, { text, ttl, ageless }: NewValue): Promise<boolean> {
+    await this.#open();
+    const values = [Buffer.from(key), id, Buffer.from(text), ttl, ageless ? ttl : 0];
+    const [, stored] = fieldsOf(await take(this.#server, 'release', values, key));
+    return stored === 't';
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {

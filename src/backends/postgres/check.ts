@@ -115,23 +115,17 @@ export async function tableFindings(server: Server, notifications: Notifications
   const found = await findings(server);
   const missing = await server.send(RIGHTS, [], 'a look at the rights');
   if (missing.length > 0) {
-    found.push({
-      severity: 'danger',
-      code: 'missing-rights',
-      message: `Missing for this role: ${missing.map((row) => row.missing).join(', ')}.`,
-      advice: "Run setup() as a role that may create tables; grant what the PostgreSQL page lists under 'Rights'.",
-    });
+    const message = `Missing for this role: ${missing.map((row) => row.missing).join(', ')}.`;
+    const advice = "Run setup() as a role that may create tables; grant what the PostgreSQL page lists under 'Rights'.";
+    found.push({ severity: 'danger', code: 'missing-rights', message, advice });
   }
   const differing = await revisionFinding(server);
   if (differing) found.push(differing);
   const notify = (channel: string) => server.send('SELECT pg_notify($1, $2)', [channel, ''], 'a test');
   if (!(await notifications?.test(notify))) {
-    found.push({
-      severity: 'warning',
-      code: 'not-notified',
-      message: 'No notification arrives by LISTEN: waiters find out by polling, about every 2 s.',
-      advice: 'Give `connect` a connection past the transaction pooler, to the same database as the pool.',
-    });
+    const message = 'No notification arrives by LISTEN: waiters find out by polling, about every 2 s.';
+    const advice = 'Give `connect` a connection past the transaction pooler, to the same database as the pool.';
+    found.push({ severity: 'warning', code: 'not-notified', message, advice });
   }
   return found;
 }

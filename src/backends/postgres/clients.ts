@@ -1,4 +1,5 @@
 import { type Clock, inMs, invalid, withLimit } from '../../core/index.ts';
+import { isReadOnly } from './errors.ts';
 import { checkPool, type PgPool, type PgQuery, type PoolRow } from './pool.ts';
 
 /** What holdfast uses of the `sql` of `postgres` (postgres.js 3), or of `SQL` of Bun, which has the same methods. */
@@ -95,7 +96,10 @@ function overSql(sql: SqlFunction, clock: Clock): ReturnType<typeof poolOf> {
       return isRenamed ? rows.map(withOurNames) : rows;
     } catch (error) {
       ended ||= (error as { code?: unknown }).code === 'CONNECTION_ENDED';
-      throw withSqlState(error);
+      const refused = withSqlState(error);
+      // Unlike pg, these pools keep the connection, and only a new one may lead to the new primary.
+      if (isReadOnly(refused)) await Promise.resolve(sql.unsafe(END_IF_READ_ONLY, [], {})).catch(() => {});
+      throw refused;
     }
   };
   return {
@@ -104,6 +108,9 @@ function overSql(sql: SqlFunction, clock: Clock): ReturnType<typeof poolOf> {
       sql.listen && ((...how) => Promise.resolve(sql.listen!(...how)).then((listening) => () => listening.unlisten())),
   };
 }
+
+const END_IF_READ_ONLY =
+  "SELECT pg_terminate_backend(pg_backend_pid()) WHERE current_setting('transaction_read_only') = 'on'";
 
 /** Puts the SQLSTATE into `code`: Bun (1.4) has the SQLSTATE in `errno`, and a code of its own in `code`. */
 function withSqlState(error: unknown): unknown {

@@ -4,10 +4,7 @@ const RIGHTS = 'grant this role what the PostgreSQL page of the documentation li
 const SET_UP =
   "run the backend's setup() once with a role that may create tables, or apply the SQL of the documentation";
 
-/**
- * Final refusals, by SQLSTATE, each with its meaning and advice. The refused statement had no effect.
- * https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
+/** Final refusals, without effect, by SQLSTATE: meaning and advice. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>> = {
   '3D000': ['the database does not exist', 'create it, or correct the connection'],
   '3F000': ['the schema does not exist', SET_UP],
@@ -36,10 +33,7 @@ export const isConflict = has('40001', '40P01');
 /** The prepared statement is missing on the connection, or is there already, as behind a transaction pooler. Send it again, without a name. */
 export const isUnprepared = has('26000', '42P05');
 
-/**
- * The connection was in a transaction that the application had left open. The server refused our COMMIT in it (2D000), or the
- * transaction had failed already (25P02). Our statement had no effect.
- */
+/** The application had left a transaction open: it refused our COMMIT (2D000), or had failed before (25P02). Our statement had no effect. */
 export const isForeign = has('2D000', '25P02');
 /** The queue of NOTIFY is full: https://www.postgresql.org/docs/current/sql-notify.html. Nothing was committed. */
 export const isFull = has('54000');

@@ -35,10 +35,7 @@ export interface PostgresOptions extends ServerOptions {
 
 /** Options of `postgresAdvisory`. */
 export interface AdvisoryOptions extends ServerOptions {
-  /**
-   * The largest number of sessions, outside the pool: 2 to 1,000, default 10. All but one of them may wait on the server at a time. Waiters
-   * beyond that ask again and again.
-   */
+  /** The largest number of sessions, outside the pool: 2 to 1,000, default 10. All but one may wait at a time; the other waiters ask again and again. */
   readonly sessions?: number;
   /** Makes a connection that does not go through a transaction pooler. Default: a connection like the pool's. */
   readonly connect?: Dial;

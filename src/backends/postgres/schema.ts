@@ -72,22 +72,16 @@ async function make(server: Server, script: string, what: string): Promise<void>
   await server.script(script, `setting up the ${what}`).catch((error) => {
     if (!isNoRight(error.cause)) throw error;
     const schema = server.named('{schema}');
-    throw unavailable(
-      server.backend,
-      `the role may not make the ${what} in the schema ${schema} (${error.cause.message}); let an administrator run CREATE SCHEMA ${schema} AUTHORIZATION of this role, or GRANT CREATE, USAGE ON SCHEMA ${schema} to it, or run what holdfast setup --print or setupScript() gives, as a role that may`,
-      undefined,
-      error.cause,
-    );
+    const message = `the role may not make the ${what} in the schema ${schema} (${error.cause.message}); let an administrator run CREATE SCHEMA ${schema} AUTHORIZATION of this role, or GRANT CREATE, USAGE ON SCHEMA ${schema} to it, or run what holdfast setup --print or setupScript() gives, as a role that may`;
+    throw unavailable(server.backend, message, undefined, error.cause);
   });
 }
 
 /** Runs `make` at the first use. Nobody asked for new tables in this database, so a warning says where they are. */
 export async function makeAndWarn(server: Server, make: (server: Server) => Promise<void>): Promise<void> {
   await make(server);
-  process.emitWarning(
-    `${server.backend}: made its tables and functions in the schema ${server.named('{schema}')} of this database, as setup 'auto' does; holdfast setup --print shows them, for a migration and setup 'manual'`,
-    { code: 'HOLDFAST_SETUP' },
-  );
+  const warning = `${server.backend}: made its tables and functions in the schema ${server.named('{schema}')} of this database, as setup 'auto' does; holdfast setup --print shows them, for a migration and setup 'manual'`;
+  process.emitWarning(warning, { code: 'HOLDFAST_SETUP' });
 }
 
 /**
@@ -103,20 +97,16 @@ export async function open(server: Server, create: boolean): Promise<void> {
   });
   const { format, version, server_time } = state;
   if (Number(format) !== FORMAT) {
-    throw unavailable(
-      'postgres',
-      `the tables have format ${format ?? 'none'}, this version of holdfast knows ${FORMAT}; run the same version everywhere, or use another prefix`,
-    );
+    const message = `the tables have format ${format ?? 'none'}, this version of holdfast knows ${FORMAT}; run the same version everywhere, or use another prefix`;
+    throw unavailable('postgres', message);
   }
   if (Number(version) < MIN_VERSION)
     throw unavailable('postgres', `the server is too old (${version}); use 12 or newer`);
   const revision = Number(state.revision ?? 0);
   if (revision < REVISION && create) await setup(server);
   else if (revision < REVISION) {
-    throw unavailable(
-      'postgres',
-      `its functions are of revision ${revision || 'none'}, this version of holdfast needs ${REVISION}; run setup() once, as the role that owns them`,
-    );
+    const message = `its functions are of revision ${revision || 'none'}, this version of holdfast needs ${REVISION}; run setup() once, as the role that owns them`;
+    throw unavailable('postgres', message);
   }
   server.serverClock.learn(Number(server_time));
 }
@@ -135,20 +125,14 @@ export async function revisionFinding(server: Server): Promise<Finding | undefin
   if (row!.revision === null) return undefined; // the functions are missing, which is another finding
   const installed = Number(row!.revision);
   if (installed > REVISION) {
-    return {
-      severity: 'info',
-      code: 'revision',
-      message: `The functions in the database are of revision ${installed}, newer than this program's ${REVISION}: it works with them.`,
-      advice: 'Bring every program to the newer version of holdfast.',
-    };
+    const message = `The functions in the database are of revision ${installed}, newer than this program's ${REVISION}: it works with them.`;
+    const advice = 'Bring every program to the newer version of holdfast.';
+    return { severity: 'info', code: 'revision', message, advice };
   }
   const present = new Set((await look(sql.functions)).map(({ digest }) => String(digest)));
   const differing = [...digestsOf(server.named)].filter(([digest]) => !present.has(digest)).map(([, name]) => name);
   if (differing.length === 0) return undefined;
-  return {
-    severity: 'warning',
-    code: 'revision',
-    message: `Functions in the database differ from those of this program (revision ${installed} there, ${REVISION} here): ${[...new Set(differing)].join(', ')}.`,
-    advice: 'Run setup() once, as the role that owns them.',
-  };
+  const message = `Functions in the database differ from those of this program (revision ${installed} there, ${REVISION} here): ${[...new Set(differing)].join(', ')}.`;
+  const advice = 'Run setup() once, as the role that owns them.';
+  return { severity: 'warning', code: 'revision', message, advice };
 }

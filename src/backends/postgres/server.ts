@@ -93,9 +93,8 @@ $script$`,
   #foreign(cause: unknown, resends: number, asked: string, key: string | undefined): void {
     const found = 'a connection of the pool was inside a transaction that somebody had left open';
     const advice = 'end every transaction, also after an error, before its client goes back to the pool';
-    if (resends >= MAX_RESENDS) {
+    if (resends >= MAX_RESENDS)
       throw unavailable(this.backend, `${asked} was refused ${resends} times: ${found}; ${advice}`, key, cause);
-    }
     if (warned.has(this.#pool)) return;
     warned.add(this.#pool);
     process.emitWarning(`${this.backend}: ${found}; it was given up, and another taken. ${advice}`, {

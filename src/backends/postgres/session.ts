@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../core/index.ts';
+import { CallTimeouts, type Cancel, type Clock } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import { isReadOnly } from './errors.ts';
 import type { Dial, PgClient, PoolRow } from './pool.ts';
@@ -39,6 +39,7 @@ export class Session {
   readonly #clock: Clock;
   readonly #pooled: boolean;
   readonly #ended = new AbortController();
+  readonly #timeouts: CallTimeouts;
   #working = 0;
   #last: Promise<unknown> = Promise.resolve();
   #ping: Cancel = () => {};
@@ -46,6 +47,7 @@ export class Session {
   private constructor(client: PgClient, clock: Clock, pooled: boolean) {
     this.#client = client;
     this.#clock = clock;
+    this.#timeouts = new CallTimeouts(clock);
     this.#pooled = pooled;
     // pg reports the end of a connection by either of these events, and throws an `error` that has no listener.
     client.on('error', () => this.cut());
@@ -102,23 +104,25 @@ export class Session {
     this.#client.on('notification', listener);
   }
 
-  /** Sends a statement. If no answer comes in time, the session ends: later statements would only wait behind this one. */
-  async query(text: string, values: unknown[] = []): Promise<PoolRow[]> {
-    const late = this.#clock.after(MAX_ANSWER_MS, () => this.cut(), true);
-    try {
-      return await this.wait(text, values);
-    } finally {
-      late();
-    }
+  /**
+   * Sends a statement. If no answer comes in time, the session ends: later statements would only wait behind this one. The time begins as the
+   * statement is sent, since hundreds of them may wait for their turn on a session that is well.
+   */
+  query(text: string, values: unknown[] = []): Promise<PoolRow[]> {
+    return this.wait(text, values, MAX_ANSWER_MS);
   }
 
   /**
-   * Sends a statement without a time limit, after the statement before has ended: later versions of pg do not queue statements. A statement
-   * under way keeps this process alive: a script that does nothing else would end in the middle of its `await`. An idle session lets it end.
+   * Sends a statement, by default without a time limit, after the statement before has ended: later versions of pg do not queue statements. A
+   * statement under way keeps this process alive: a script that does nothing else would end in the middle of its `await`. An idle session lets it end.
    */
-  async wait(text: string, values: unknown[]): Promise<PoolRow[]> {
+  async wait(text: string, values: unknown[], limit = Number.POSITIVE_INFINITY): Promise<PoolRow[]> {
     if (this.#working++ === 0) this.#client.ref?.();
-    const answer = this.#last.then(() => this.#client.query({ text, values, query_timeout: MAX_TIMER_MS }));
+    const answer = this.#last.then(() => {
+      const call = this.#timeouts.begin(limit, () => this.cut());
+      const sent = this.#client.query({ text, values, query_timeout: MAX_TIMER_MS });
+      return sent.finally(() => this.#timeouts.end(call));
+    });
     this.#last = answer.catch(() => {});
     try {
       return (await answer).rows;
@@ -134,6 +138,7 @@ export class Session {
   cut(): void {
     if (this.#ended.signal.aborted) return;
     this.#ping();
+    this.#timeouts.endTimers();
     this.#ended.abort();
     this.#client.end().catch(() => {});
     this.#client.connection?.stream?.destroy();

@@ -1,4 +1,4 @@
-import { type Cancel, type Claim, type Renewal, Sleeper } from '../../core/index.ts';
+import { CallTimeouts, type Cancel, type Claim, type Renewal, Sleeper } from '../../core/index.ts';
 import { repeat } from '../shared/repeat.ts';
 import { isReadOnly } from './errors.ts';
 import type { Dial } from './pool.ts';
@@ -6,7 +6,8 @@ import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { CALLS, take } from './statements.ts';
 
-/** How long renewals go over the pool after a connection of our own could not be opened, ms. */
+/** The longest wait for a connection of our own, and for its answer, ms; and how long renewals go over the pool after a failure, ms. */
+const MAX_WAIT_MS = 1_000;
 const RETRY_MS = 5_000;
 
 /** Sends renewals over the connection that listens; else over one of our own, if there is a way to open it; else over the pool. */
@@ -14,6 +15,7 @@ export class Renewals {
   readonly #server: Server;
   readonly #dial: Dial | undefined;
   readonly #listening: () => Session | undefined;
+  readonly #timeouts: CallTimeouts;
   #session: Promise<Session | undefined> | undefined;
   #notBefore = Number.NEGATIVE_INFINITY;
   #closed = false;
@@ -23,16 +25,17 @@ export class Renewals {
     this.#server = server;
     this.#dial = dial;
     this.#listening = listening;
+    this.#timeouts = new CallTimeouts(server.clock);
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const asked = claims.map(({ key, id, ttl }) => ({ key: Buffer.from(key).toString('hex'), id, ttl }));
     const values = [JSON.stringify(asked)];
-    const session = (this.#dial && this.#listening()) ?? (await this.#own());
+    const session = await this.#own();
     const overPool = () => take(this.#server, 'renew', values);
     const overOwn = async (own: Session) =>
       String((await own.query(this.#server.named(CALLS.renew), values))[0]!.answer);
-    const answer = await (session ? overOwn(session) : overPool()).catch((error) => {
+    const answer = await (session ? this.#bound(overOwn(session)) : overPool()).catch((error) => {
       if (!session || !isReadOnly(error)) throw error;
       return overPool();
     });
@@ -42,12 +45,15 @@ export class Renewals {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#timeouts.endTimers();
     await (await this.#session)?.end();
   }
 
-  #own(): Promise<Session | undefined> | undefined {
+  async #own(): Promise<Session | undefined> {
     const { clock } = this.#server;
     if (!this.#dial || this.#closed || clock.now() < this.#notBefore) return undefined;
+    const listening = this.#listening();
+    if (listening) return listening;
     this.#session ??= Session.open(this.#dial, clock).then(
       (session) => {
         session.ended.addEventListener('abort', () => this.#postpone(0), { once: true });
@@ -55,7 +61,15 @@ export class Renewals {
       },
       () => this.#postpone(RETRY_MS),
     );
-    return this.#session;
+    return this.#bound(this.#session).catch(() => undefined);
+  }
+
+  /** A renewal that was sent but not answered goes nowhere else: it may still arrive, and shorten a lease that is confirmed since. */
+  #bound<T>(answer: Promise<T>): Promise<T> {
+    return this.#timeouts.bound(answer, MAX_WAIT_MS, () => {
+      this.#notBefore = this.#server.clock.now() + RETRY_MS;
+      return new Error(`no answer within ${MAX_WAIT_MS} ms`);
+    });
   }
 
   #postpone(pause: number): undefined {

@@ -35,7 +35,8 @@ export class Notifications {
   #stopLooking: Cancel = () => {};
   #idleLooks = 0;
   #opening: Promise<void> | undefined;
-  #again: Cancel = () => {};
+  /** Set during the pause before the next try. */
+  #again: Cancel | undefined;
   #failures = 0;
   #tests: (() => void)[] = [];
   #closed = false;
@@ -67,10 +68,10 @@ export class Notifications {
     return this.#link instanceof Session ? this.#link : undefined;
   }
 
-  /** Begins to listen, if this process does not listen yet. Resolves after one try, even if the try failed. */
+  /** Begins to listen, unless this process listens or pauses before the next try. Resolves after one try, even if the try failed. */
   open(): Promise<void> {
     this.#idleLooks = 0; // a claim is about to be watched
-    if (this.#link || this.#closed) return Promise.resolve();
+    if (this.#link || this.#closed || this.#again) return Promise.resolve();
     this.#opening ??= this.#listen()
       .catch(() => this.#retry())
       .finally(() => {
@@ -92,13 +93,12 @@ export class Notifications {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#again();
+    this.#again?.();
     await this.#opening;
     await this.#stop();
   }
 
   async #listen(): Promise<void> {
-    this.#again();
     const wakeAll = (): void => this.#waiting.wakeAll();
     const channels = [this.channel, this.#evictions] as const;
     const onNotify = (channel: string, payload: string): void =>
@@ -144,7 +144,11 @@ export class Notifications {
   #retry(least = RETRY_MS): void {
     if (this.#closed || this.#waiting.size === 0) return;
     const pause = Math.min(least * 2 ** this.#failures++, MAX_RETRY_MS) * (0.5 + this.#clock.random() / 2);
-    this.#again = this.#clock.after(pause, () => this.open(), true);
+    const again = (): void => {
+      this.#again = undefined;
+      void this.open();
+    };
+    this.#again = this.#clock.after(pause, again, true);
   }
 
   /** @param payload the key of the hold that was evicted, in hex */
@@ -168,13 +172,13 @@ type OnNotification = (channel: string, payload: string) => void;
 
 /** Makes a session listen. @returns false if the session goes through a pooler: then it has ended */
 async function listens(session: Session, channels: readonly string[], onNotify: OnNotification): Promise<boolean> {
-  if (!(await session.isOwn())) {
-    // A pooler soon gives this session to another client. The session would still listen, and nobody would empty the server's queue of NOTIFY.
-    await session.end();
-    return false;
-  }
-  session.onNotification(({ channel, payload = '' }) => onNotify(channel, payload));
   try {
+    if (!(await session.isOwn())) {
+      // A pooler soon gives this session to another client. The session would still listen, and the server's queue of NOTIFY would not be emptied.
+      await session.end();
+      return false;
+    }
+    session.onNotification(({ channel, payload = '' }) => onNotify(channel, payload));
     for (const text of [NAME, ...channels.map((channel) => `LISTEN "${channel}"`)]) await session.query(text);
     return true;
   } catch (error) {

@@ -15,7 +15,7 @@ import {
 import { Ballot, renew } from './ballot.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
 import { evict, findings, inspect, watchHold } from './inspect.ts';
-import { Node, type QuorumContext } from './node.ts';
+import { Node, prepare, type QuorumContext } from './node.ts';
 import { checkNodes, type QuorumOptions, type ResolvedQuorumOptions, resolveQuorumOptions } from './options.ts';
 import { majorityOf } from './tally.ts';
 import { TurnHint } from './turn-hint.ts';
@@ -102,6 +102,8 @@ class Quorum implements Backend {
     const pause = this.#backoff.pauseBefore(key);
     if (pause > 0) await new Promise<void>((resolve) => this.#context.clock.after(pause, resolve));
     await this.#turns.refresh(key);
+    const preparing = prepare(this.#context.nodes, ballot.claims.claim);
+    if (preparing) await preparing;
     const first = !this.#turns.yields(key);
     const sent = this.#context.clock.now();
     const answer = first ? await ballot.open(this.#turns.sparesNodes(key)) : ballot.pass();
@@ -122,12 +124,19 @@ class Quorum implements Backend {
     this.#introduced = true;
   }
 
-  /** Forgets the holds that have expired. Some are never released: core lets a hold with `minHold` expire. */
+  /**
+   * Forgets the holds that have expired. Some are never released: core lets a hold with `minHold` expire. The release frees what a session of a
+   * node still carries.
+   */
   #sweep(): void {
     const now = this.#context.clock.now();
     if (now < this.#sweptAt + SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
-    for (const [id, { claims }] of this.#ballots) if (claims.expiresAt <= now) this.#ballots.delete(id);
+    for (const [id, ballot] of this.#ballots) {
+      if (ballot.claims.expiresAt > now) continue;
+      this.#ballots.delete(id);
+      void ballot.release();
+    }
   }
 
   async #attemptAgain(ballot: Ballot, claim: Claim): Promise<Attempt> {
@@ -143,7 +152,9 @@ class Quorum implements Backend {
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    return renew(claims, this.#ballots, this.#context);
+    const ttl = mostOf(claims.map((claim) => claim.ttl));
+    const all = (): Promise<Renewal[]> => renew(claims, this.#ballots, this.#context);
+    return prepare(this.#context.nodes, { ttl, within: Number.POSITIVE_INFINITY })?.then(all) ?? all();
   }
 
   /** Releases a hold, and attempts no next claim: no single step could do both at all nodes. Core attempts the next claim separately. */
@@ -176,10 +187,8 @@ class Quorum implements Backend {
 
 function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
   const traits = backends.map((backend) => backend.traits);
-  const max = leastOf(
-    traits.map(({ ttl }) => ttl.max),
-    maxTtl,
-  );
+  const limits = traits.map(({ ttl }) => ttl.max);
+  const max = leastOf(limits, maxTtl);
   return {
     // The majorities of a reader and a writer share a node, which refuses one of the two. For permits, one shared node is not enough: if each of
     // three nodes admits two permits, three callers can each have two nodes.
@@ -189,6 +198,8 @@ function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
     tokenBlocks: traits.every(({ tokenBlocks }) => tokenBlocks),
     wakes: 'never',
     expires: traits.every(({ expires }) => expires),
+    observedExpiry: traits.some(({ observedExpiry }) => observedExpiry),
+    hasStrangers: traits.some(({ hasStrangers }) => hasStrangers),
     lifetime: traits.some(({ lifetime }) => lifetime === 'session') ? 'session' : 'lease',
     ttl: {
       min: mostOf(traits.map(({ ttl }) => ttl.min)),

@@ -86,7 +86,8 @@ export class Ballot implements VoteReceiver {
   }
 
   receiveVote(answer: NodeAnswer): void {
-    if (answer.kind === 'yes') {
+    // What a quorum inside this one gives a reader is a random number.
+    if (answer.kind === 'yes' && this.claims.fenced) {
       const last = answer.token + BigInt(answer.tokenCount) - 1n;
       if (last > this.#context.highest) this.#context.highest = last;
     }
@@ -108,10 +109,8 @@ export class Ballot implements VoteReceiver {
 
   /** Releases the claim on every node that may hold it. Resolves when it is certain whether the release freed a majority. */
   release(): Promise<boolean | 'unknown'> {
-    const answers = new Answers(
-      this.claims.answers.map((answer): ReleaseAnswer => (mayKeep(answer) ? 'open' : 'nothing')),
-      (all) => tallyRelease(all, this.#context.majority),
-    );
+    const open = this.claims.answers.map((answer): ReleaseAnswer => (mayKeep(answer) ? 'open' : 'nothing'));
+    const answers = new Answers(open, (all) => tallyRelease(all, this.#context.majority));
     // An error with its stack is the most expensive step here, so it is created only if a caller may wait for the outcome.
     if (!this.grant) this.#fail(new Error('it was released before it was answered'));
     this.#on('release');
@@ -136,11 +135,7 @@ export class Ballot implements VoteReceiver {
     if (this.#state !== 'voting') return;
     const { answers, fenced, few } = this.claims;
     if (few === 'open') return;
-    if (few === 'refused') {
-      this.#on('lost');
-      this.#outcome.resolve({ granted: false });
-      return;
-    }
+    if (few === 'refused') return void this.pass();
     if (few) this.claims.askRest(this.#proposal);
     const verdict = tally(answers, this.#context.majority, fenced);
     if (verdict.kind === 'won') this.#win(verdict.token);
@@ -219,7 +214,7 @@ export async function renew(
   void Promise.all(asking).then(() => {
     for (const [j, hold] of holds.entries()) if (typeof renewals[j] === 'object') mend(hold);
   });
-  return renewals.map((each) => (typeof each === 'object' ? { validFor: each.validFor * worth } : each));
+  return renewals.map((each) => (typeof each === 'object' ? { ...each, validFor: each.validFor * worth } : each));
 }
 
 async function ask(node: Node, i: number, all: readonly HoldRenewal[], within: number): Promise<void> {
@@ -232,7 +227,8 @@ async function ask(node: Node, i: number, all: readonly HoldRenewal[], within: n
   for (const [at, { answers }] of holds.entries()) {
     const answer = renewed[at] ?? 'unknown';
     parts[at]!.renewals.end(claims[at]!.ttl, answer !== 'unknown');
-    answers.receive(i, typeof answer === 'object' ? { validFor: Math.min(answer.validFor, safeFor[at]!) } : answer);
+    const safe = typeof answer === 'object' ? { ...answer, validFor: Math.min(answer.validFor, safeFor[at]!) } : answer;
+    answers.receive(i, safe);
   }
 }
 

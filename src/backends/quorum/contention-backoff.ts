@@ -25,7 +25,7 @@ interface Contention {
  */
 export class ContentionBackoff {
   readonly #clock: Clock;
-  readonly #contentions = new RecentKeys<Contention>();
+  readonly #contentions = new RecentKeys<Contention>(undefined, (each) => this.#isPresent(each));
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -40,7 +40,7 @@ export class ContentionBackoff {
   noteRefusal(key: string): void {
     const now = this.#clock.now();
     const known = this.#contentions.get(key);
-    const since = known?.since !== undefined && now - known.rivalSeenAt < RIVAL_KNOWN_MS ? known.since : now;
+    const since = (known && this.#isPresent(known) ? known.since : undefined) ?? now;
     this.#contentions.set(key, { rivalSeenAt: now, since, leftUntil: known?.leftUntil ?? 0 });
   }
 
@@ -66,9 +66,12 @@ export class ContentionBackoff {
   noteRelease(key: string): void {
     const contention = this.#contentions.get(key);
     if (!contention) return;
-    const now = this.#clock.now();
-    if (now - contention.rivalSeenAt < RIVAL_KNOWN_MS)
-      contention.leftUntil = now + YIELD_MS * (1 + this.#clock.random() / 2);
+    if (this.#isPresent(contention))
+      contention.leftUntil = this.#clock.now() + YIELD_MS * (1 + this.#clock.random() / 2);
     else this.#contentions.delete(key);
+  }
+
+  #isPresent({ rivalSeenAt }: Contention): boolean {
+    return this.#clock.now() - rivalSeenAt < RIVAL_KNOWN_MS;
   }
 }

@@ -1,4 +1,12 @@
-import { type Finding, inNoContext, isExclusive, type Listing, type QueueEntry, reasonOf } from '../../core/index.ts';
+import {
+  type Finding,
+  inNoContext,
+  isExclusive,
+  type Listing,
+  type QueueEntry,
+  reasonOf,
+  withLimit,
+} from '../../core/index.ts';
 import type { Node, QuorumContext } from './node.ts';
 import type { NodeClaims } from './node-claims.ts';
 
@@ -25,10 +33,13 @@ export async function evict(context: QuorumContext, key: string, token: bigint):
   if (!poll) return false;
   const evicted = await Promise.all(
     poll.tokens.map((at, i) =>
-      at === undefined ? false : nodes[i]!.evict(key, at, REQUEST_TIMEOUT_MS).catch(() => false),
+      at === undefined ? false : nodes[i]!.evict(key, at, REQUEST_TIMEOUT_MS).catch(() => undefined),
     ),
   );
-  return evicted.filter(Boolean).length >= majority;
+  const known = evicted.filter(Boolean).length;
+  if (known < majority && known + evicted.filter((each) => each === undefined).length >= majority)
+    throw new Error('too few nodes said whether they evicted it');
+  return known >= majority;
 }
 
 /**
@@ -37,7 +48,7 @@ export async function evict(context: QuorumContext, key: string, token: bigint):
  * A vote that a node gives again has another id, so it needs another watch.
  */
 export async function watchHold(
-  { nodes, majority }: QuorumContext,
+  { nodes, majority, clock }: QuorumContext,
   claims: NodeClaims,
   wake: () => void,
   age: number,
@@ -60,7 +71,8 @@ export async function watchHold(
   const watchAgain = (i: number): void => watch(i, claims.within);
   for (const i of nodes.keys()) watch(i, age);
   claims.onVote = watchAgain;
-  await Promise.all(watches);
+  // Core looks at the hold once it is watched. A node that hangs must not keep the others from that.
+  await withLimit(Promise.all(watches), REQUEST_TIMEOUT_MS, Error, clock).catch(() => {});
   return {
     [Symbol.asyncDispose]: async () => {
       if (claims.onVote === watchAgain) claims.onVote = undefined; // a later watch of this hold goes on
@@ -70,9 +82,8 @@ export async function watchHold(
 }
 
 async function list({ nodes, majority, fenced }: QuorumContext, prefix: string, how: Listing): Promise<Poll[]> {
-  const lists = await Promise.all(
-    nodes.map((node) => node.list(prefix, how, REQUEST_TIMEOUT_MS).catch(() => undefined)),
-  );
+  const asked = nodes.map((node) => node.list(prefix, how, REQUEST_TIMEOUT_MS).catch(() => undefined));
+  const lists = await Promise.all(asked);
   const answered = lists.filter((each) => each !== undefined).length;
   if (answered < majority)
     throw new Error(`${answered} of ${nodes.length} nodes listed their locks, ${majority} are needed`);

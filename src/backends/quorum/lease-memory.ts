@@ -1,5 +1,5 @@
-import { type Clock, type Hints, isLockError, mostOf, type Run } from '../../core/index.ts';
-import type { ServerIdentity } from './server-identity.ts';
+import { type Clock, type Hints, mostOf, type Run } from '../../core/index.ts';
+import { isForbidden, type ServerIdentity } from './server-identity.ts';
 
 /** What a node showed when it was last read. Times are ms by the clock of this process. */
 export interface NodeView {
@@ -13,7 +13,7 @@ export interface NodeView {
   readonly marked: string | undefined;
   /** The runs of all nodes when the quorum was first used. The votes of these runs count. */
   readonly born: readonly string[];
-  /** True if the marked run lost no acknowledged write, and this run began with the data of the marked run. */
+  /** True if the marked run lost no acknowledged write, this run began with the data of the marked run, and this process knew no run between the two. */
   readonly kept: boolean;
   /** The longest lease that the node remembers, ms; 0 if it remembers none. */
   readonly longest: number;
@@ -30,9 +30,9 @@ export interface QuorumBounds {
 
 /**
  * Gives the time until which a node does not count. A restarted node may have forgotten its votes, so it waits for the longest lease that
- * it may have voted for. The other nodes remember that lease: before a process counts a vote, the node that gave it stores the lease in a hint. So
- * at least one node of every majority knows the lease. If too few nodes remember, the lease may have been `maxTtl`. If all nodes were asked and none
- * remembers a lease, the nodes are new, and no vote was ever given.
+ * it may have voted for. The other nodes remember that lease: before a process asks for votes, all nodes that it asks store the lease in a hint. So
+ * at least one node of every majority knows the lease. If too few nodes remember, the lease may have been `maxTtl`: a node with old data may
+ * lack the hint. If all nodes were asked and none remembers a lease, the nodes are new, and no vote was ever given.
  */
 export function excludedUntil(
   node: NodeView,
@@ -47,8 +47,8 @@ export function excludedUntil(
   if (areNew(all) && !node.restarted) return Number.NEGATIVE_INFINITY;
   // A node that names no run always counts, so its hints count as well.
   const witnesses = known.filter(
-    ({ run, remembers, marked, since }) =>
-      remembers && (run === '' || marked !== undefined || since + rest(maxTtl) <= now),
+    ({ run, remembers, marked, kept, since }) =>
+      remembers && (run === '' || marked === run || kept || since + rest(maxTtl) <= now),
   );
   const enough = witnesses.length >= all.length - majority + 1;
   return node.since + rest(enough ? mostOf(known.map(({ longest }) => longest)) : maxTtl);
@@ -62,6 +62,8 @@ export function areNew(all: readonly (NodeView | undefined)[]): boolean {
 /** How long a hint is kept after its lease is over, and how often a hint in use is written again, ms. */
 const HINT_TTL_MS = 86_400_000;
 const REWRITE_MS = HINT_TTL_MS / 4;
+/** How long after a full server refused to write a hint again the next try is due, ms. */
+const RETRY_MS = 60_000;
 const RUN = '\u0001quorum/run';
 const BORN = '\u0001quorum/born';
 const DURABLE = ' durable ';
@@ -84,9 +86,10 @@ export class LeaseMemory {
   readonly #maxTtl: number;
   readonly #identity: ServerIdentity;
   readonly #clock: Clock;
-  /** The longest lease that this process has stored at this run, ms, and the time until which it need not store the lease again. */
+  /** The longest lease that this process has stored at this run lately, ms, and the time until which it need not store the lease again. */
   #longestNoted = 0;
   #until = Number.NEGATIVE_INFINITY;
+  #writtenAt = Number.NEGATIVE_INFINITY;
   #runs = 0;
 
   constructor(identity: ServerIdentity, maxTtl: number, clock: Clock) {
@@ -109,13 +112,21 @@ export class LeaseMemory {
     if (this.remembers(ttl, now)) return;
     const runs = this.#runs;
     const lease = leaseClasses(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
-    await this.#write(leaseHint(lease), '1');
+    try {
+      await this.#write(leaseHint(lease), '1');
+    } catch (error) {
+      // A full server keeps what it has: the hint from before lasts for more than a quarter of a day after it is due again.
+      if (lease > this.#longestNoted || now >= this.#writtenAt + 2 * REWRITE_MS) throw error;
+      this.#until = now + RETRY_MS;
+      return;
+    }
     if (runs !== this.#runs) return; // an earlier run may have stored it
-    if (now >= this.#until) this.#until = now + REWRITE_MS;
+    // The hint of a longer lease is old by now: it has to be stored again before the next such lease.
+    if (now >= this.#until) [this.#writtenAt, this.#until, this.#longestNoted] = [now, now + REWRITE_MS, 0];
     this.#longestNoted = Math.max(this.#longestNoted, lease);
   }
 
-  /** Forgets what this process has stored, since a new run may have lost it. Returns the longest lease stored, ms. */
+  /** Forgets what this process has stored, since a new run may have lost it. Returns the longest lease stored lately, ms. */
   forget(): number {
     const noted = this.#longestNoted;
     this.#runs++;
@@ -124,10 +135,18 @@ export class LeaseMemory {
     return noted;
   }
 
-  async readHints(run: Run): Promise<NodeHints> {
-    const found = await this.#read(run);
+  /** @param forgotten the longest lease that an earlier run was asked to remember, ms: if the node lost it, the node has to remember it again */
+  async readHints(run: Run, forgotten = 0): Promise<NodeHints> {
+    const now = this.#clock.now();
+    let found = await this.#read(run);
     // A lease is stored after the mark of its run. If only the lease was read, another process wrote both during the read.
-    return found.longest > 0 && found.marked === undefined ? this.#read(run) : found;
+    if (found.longest > 0 && found.marked === undefined) found = await this.#read(run);
+    // The server may have begun another run, and that run may have given the hints. If the server does not name its run now, they do not count.
+    await this.#identity.learn(this.#identity.ask(), this.#clock);
+    if (!found.remembers || found.longest > 0 || forgotten === 0) return found;
+    // The node lost its data. If all other nodes have no data either, a later process would take the node for new.
+    await this.noteLease(forgotten, now);
+    return { ...found, longest: forgotten };
   }
 
   async #read(run: Run): Promise<NodeHints> {
@@ -138,8 +157,11 @@ export class LeaseMemory {
     if (!found) return { remembers: false, marked: undefined, born: [], kept: false, longest: 0 };
     const [mark, born, proof, ...noted] = found;
     const longest = leases.findLast((_, i) => noted[i] !== undefined) ?? 0;
-    const kept = proof !== undefined && mark?.endsWith(proof) === true && run.durable === true;
-    return { remembers: true, marked: mark?.split(DURABLE)[0], born: born?.split('\n') ?? [], kept, longest };
+    const marked = mark?.split(DURABLE)[0];
+    const { before = { id: marked } } = this.#identity;
+    // A volume may come back that was not there in the last run: the votes of that run are not on it.
+    const kept = proof !== undefined && mark?.endsWith(proof) === true && run.durable === true && before.id === marked;
+    return { remembers: true, marked, born: born?.split('\n') ?? [], kept, longest };
   }
 
   /**
@@ -171,7 +193,7 @@ async function ifAllowed<T>(ask: () => Promise<T> | undefined): Promise<T | unde
   try {
     return await ask();
   } catch (error) {
-    if (!isLockError(error)) throw error;
+    if (!isForbidden(error)) throw error;
     return undefined;
   }
 }

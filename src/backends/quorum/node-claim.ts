@@ -67,7 +67,7 @@ export class NodeClaim implements Receiver<Attempt> {
   #state: State = 'settled';
   /**
    * How often the node was asked. A second request raises the token. A release may free the first vote before the second request
-   * arrives and gives a new vote.
+   * arrives and gives a new vote. If the second request comes too late, the node keeps the first vote.
    */
   #asked = 0;
   #renewals: PendingRenewals | undefined;
@@ -119,28 +119,32 @@ export class NodeClaim implements Receiver<Attempt> {
       return;
     }
     if (!answer.granted) {
-      this.#whole.receive(this, answer.late ? TOO_LATE : REFUSED);
+      this.#whole.receive(this, answer.late ? { ...TOO_LATE, mayHold: this.#asked > 1 } : REFUSED);
       return;
     }
     const confirmation = this.#node.guard.confirmRun(this.#claim.ttl, this.#sent);
     if (!confirmation) this.#receiveGrant(answer);
     else
-      confirmation.then(
-        () => this.#receiveGrant(answer),
-        (why) => this.onFailure(why),
-      );
+      this.#node
+        .limited(confirmation, this.#whole.within)
+        .then(() => this.#receiveGrant(answer))
+        .catch((why) => this.onFailure(why)); // also if the vote cannot be counted: a backend that a user wrote may give any answer
   }
 
   onFailure(why: unknown): void {
-    this.#node.noteFailure(why);
+    this.#node.noteFailure(why, this.#claim.ttl);
+    const isOver = this.#whole.isOver(this);
     this.#whole.receive(this, noOf(why));
+    if (isOver) this.releaseLateVote(); // the vote may have come after the release of the ballot, and no answer would ever tell
   }
 
   #receiveGrant({ token, tokenCount = this.#claim.tokenCount, validFor, lost }: Grant): void {
     this.#node.guard.review();
     const { doubt } = this.#node.guard; // another attempt may have noticed a restart first
+    const obstacle = doubt ?? (lost?.aborted ? new Error('the session of the vote has ended') : undefined);
     const until = this.#sent + Math.min(validFor, this.#claim.ttl);
-    this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', token, tokenCount, until, lost });
+    if (obstacle) this.onFailure(obstacle);
+    else this.#whole.receive(this, { kind: 'yes', token, tokenCount, until, lost });
   }
 
   /** Handles an answer that came after its time limit, and was counted as unknown. A vote that the ballot no longer needs is released. */

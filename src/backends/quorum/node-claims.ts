@@ -1,7 +1,7 @@
 import { type Claim, isExclusive } from '../../core/index.ts';
 import { nodeTimeoutOf, type QuorumContext } from './node.ts';
 import { type ClaimOfAll, NodeClaim, type OnRelease } from './node-claim.ts';
-import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './tally.ts';
+import { lostOf, mayKeep, type NodeAnswer, notAsked, OPEN, REFUSED, UNASKED } from './tally.ts';
 
 /** How many nodes are asked first, if they will probably refuse. */
 const FIRST_ASKED = 2;
@@ -84,10 +84,10 @@ export class NodeClaims implements ClaimOfAll {
 
   /** Returns false if the node cannot answer, and so is not asked. */
   #askNode(i: number, minToken: bigint | undefined, sent: number): boolean {
-    const absence = this.#context.nodes[i]!.skipOrProbe();
-    if (absence) this.#answers[i] = { kind: 'no', why: absence, mayHold: false };
+    const why = this.#context.nodes[i]!.absence(this.claim.ttl);
+    if (why) this.#answers[i] = notAsked(why);
     else this.ask(i, minToken, sent);
-    return absence === undefined;
+    return why === undefined;
   }
 
   /** Asks a node for a vote under a new id, unless a request to it is under way. */

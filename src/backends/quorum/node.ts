@@ -15,6 +15,7 @@ import {
   type QueueEntry,
   type Renewal,
   removeUser,
+  renewalOf,
   StepLimit,
 } from '../../core/index.ts';
 import { Link, NodeReleases, type Receiver } from './link.ts';
@@ -29,8 +30,11 @@ const UNGUARDED: Finding = {
 
 export interface NodeContext extends GuardContext {
   readonly timeouts: CallTimeouts;
-  /** Set when a node turns out to be unfit for a quorum, such as an engine that chooses all tokens itself: then every request fails with this error. */
-  misuse?: LockError;
+  /**
+   * Set when a node turns out to be unfit for a quorum, such as an engine that chooses all tokens itself: then every request for a lease of `ttl` or
+   * longer fails with this error. A node that keeps nothing for so long may be fit for shorter leases.
+   */
+  misuse?: { readonly error: LockError; readonly ttl: number };
 }
 
 /** The facts about the quorum that a ballot needs. */
@@ -52,6 +56,12 @@ export interface QuorumContext {
 export const nodeTimeoutOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
   Math.min(500, Math.max(250, ttl / 4), within * 0.8);
 
+/** Prepares all nodes for a claim. Resolves when each of them has answered, or its time is over; undefined if all are ready. */
+export function prepare(nodes: readonly Node[], claim: Pick<Claim, 'ttl' | 'within'>): Promise<unknown> | undefined {
+  const preparing = nodes.flatMap((node) => node.prepare(claim.ttl, nodeTimeoutOf(claim)) ?? []);
+  return preparing.length > 0 ? Promise.all(preparing) : undefined;
+}
+
 /** One engine of a quorum. The quorum skips it while it is silent, or while its votes do not count. */
 export class Node {
   readonly title: string;
@@ -60,6 +70,8 @@ export class Node {
   readonly releases: NodeReleases;
   readonly #context: NodeContext;
   readonly #link: Link;
+  /** Why the node did not note a lease the last time. */
+  #obstacle: unknown;
 
   constructor(backend: Backend, number: number, context: NodeContext) {
     this.backend = backend;
@@ -78,6 +90,24 @@ export class Node {
     return this.#context.all.some(isTwin) ? undefined : doubt; // with a twin, the request must go on: it asks the twins again, or fails
   }
 
+  /**
+   * Makes the node note a lease of `ttl`, before any node is asked for a vote: if one of them restarts after its vote, the others remember the lease
+   * by then. A node that does not note it is not asked. Never rejects.
+   */
+  prepare(ttl: number, within: number): Promise<void> | undefined {
+    if (this.guard.isReady(ttl) || this.skipOrProbe()) return undefined;
+    const note = async (): Promise<void> => this.guard.confirmRun(ttl, this.#context.clock.now());
+    return this.#link.answer(note, within).catch((why) => {
+      this.#obstacle = why;
+      this.noteFailure(why, ttl);
+    });
+  }
+
+  /** Gives the reason not to ask the node for a vote on a lease of `ttl`. */
+  absence(ttl: number): unknown {
+    return this.skipOrProbe() ?? (this.guard.isReady(ttl) ? undefined : (this.#obstacle ?? 'has not noted the lease'));
+  }
+
   /** Finds out which server the node is, and since when it runs. */
   async introduce(within: number): Promise<void> {
     await this.#link.answer(() => this.guard.ask(), within);
@@ -85,16 +115,22 @@ export class Node {
 
   attempt(claim: Claim, sent: number, vote: Receiver<Attempt>): void {
     const attempt = (): Promise<Attempt> => this.backend.attempt(claim);
-    this.#link.ask(() => this.#separateTwins()?.then(attempt) ?? attempt(), claim.within, sent, vote);
+    this.#link.ask(() => this.#separateTwins(claim.ttl)?.then(attempt) ?? attempt(), claim.within, sent, vote);
   }
 
   /**
    * Keeps a failure which says that the node is unfit for a quorum. The vote of such a node would never count, and users would notice
    * that only after the loss of another node.
    */
-  noteFailure(why: unknown): void {
-    if (isLockError(why, 'LOCK_UNSUPPORTED'))
-      this.#context.misuse = invalid(`${this.title} cannot be one of a quorum: ${why.message}`);
+  noteFailure(why: unknown, ttl: number): void {
+    const { misuse } = this.#context;
+    if (isLockError(why, 'LOCK_UNSUPPORTED') && !(misuse && misuse.ttl <= ttl))
+      this.#context.misuse = { error: invalid(`${this.title} cannot be one of a quorum: ${why.message}`), ttl };
+  }
+
+  /** Limits the wait for what the node has to say after its grant: it may hang by then. */
+  limited<T>(answer: Promise<T>, within: number): Promise<T> {
+    return this.#link.answer(() => answer, within);
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
@@ -102,7 +138,7 @@ export class Node {
     const renew = async (): Promise<Renewal[]> => {
       const renewed = await this.backend.renew(claims);
       await this.guard.remember(longest);
-      return renewed;
+      return claims.map((_, i) => renewalOf(renewed?.[i]));
     };
     return this.#link.answer(() => this.guard.remember(longest)?.then(renew) ?? renew(), within);
   }
@@ -140,9 +176,9 @@ export class Node {
   }
 
   /** Checks, before a request to the nodes, that no two of them are one server. If a node is unfit, every request fails. */
-  #separateTwins(): Promise<unknown> | undefined {
+  #separateTwins(ttl: number): Promise<unknown> | undefined {
     const { misuse, all } = this.#context;
-    if (misuse) return Promise.reject(misuse);
+    if (misuse && ttl >= misuse.ttl) return Promise.reject(misuse.error);
     return all.some(isTwin) ? separateTwins(all) : undefined;
   }
 }

@@ -44,24 +44,26 @@ export class RestartGuard {
 
   /** The reason why the votes of the node do not count now; undefined if they do. */
   get doubt(): Error | undefined {
-    const rest = this.#rest(this.#context.clock.now());
+    const now = this.#context.clock.now();
+    const rest = this.#state === 'excluded' ? this.#excludedUntil(now) - now : 0;
     return rest > 0 ? exclusionError(rest, this.#mayBeNew, this.#context.clock) : undefined;
   }
 
   /** Lets the node count when its exclusion is over. Until then it reads the hints of the nodes again from time to time. */
   review(): void {
     const now = this.#context.clock.now();
-    if (this.#state !== 'excluded' || !this.#context.guarded) return;
-    if (this.#rest(now) <= 0) this.#countNodesAgain(now);
+    if (this.#state !== 'excluded') return;
+    if (this.#excludedUntil(now) <= now) this.#countNodesAgain(now);
     else if (this.#schedule.take(now)) void this.#readOthers(Number.POSITIVE_INFINITY);
-  }
-
-  #rest(now: number): number {
-    return this.#state === 'excluded' && this.#context.guarded ? this.#excludedUntil(now) - now : 0;
   }
 
   ask(): Promise<void> {
     return this.#learnRun(this.identity.ask(), 0, 0);
+  }
+
+  /** True if the node is known to remember a lease of `ttl`, or need not. */
+  isReady(ttl: number): boolean {
+    return !needsHints(this.#context) || (!!this.#view && this.#memory.remembers(ttl, this.#context.clock.now()));
   }
 
   /**
@@ -72,14 +74,15 @@ export class RestartGuard {
   confirmRun(ttl: number, sent: number): void | Promise<void> {
     const answer = this.identity.ask();
     const isKept = this.#view && this.#view.since <= sent && this.#memory.remembers(ttl, sent);
-    if (this.identity.isSame(answer) && (isKept || !needsHints(this.#context))) return;
+    if (this.identity.isSame(answer, sent) && (isKept || !needsHints(this.#context))) return;
     return this.#learnRun(answer, ttl, sent);
   }
 
   /** Makes the node store a lease in its hints. Call this before a renewal, and after it: the run that took it may lack the hint of the one before. */
   remember(ttl: number): void | Promise<void> {
+    if (!needsHints(this.#context)) return; // the node is not asked: if it is down, nothing would handle the failure
     const [answer, now] = [this.identity.ask(), this.#context.clock.now()];
-    if (!needsHints(this.#context) || (this.identity.isSame(answer) && this.#memory.remembers(ttl, now))) return;
+    if (this.identity.isSame(answer, now) && this.#memory.remembers(ttl, now)) return;
     return this.identity.learn(answer, this.#context.clock).then(() => this.#memory.noteLease(ttl, now));
   }
 
@@ -161,12 +164,7 @@ export class RestartGuard {
     const [{ identity }, now] = [this, this.#context.clock.now()];
     if (!identity.run && !identity.nameless) return; // the node is read after it has named its run
     const run = identity.run ?? { id: '' };
-    let found = await this.#memory.readHints(run);
-    if (found.remembers && found.longest === 0 && this.#longestForgotten > 0) {
-      // The node lost its data. If all other nodes have no data either, a later process would take the node for new.
-      await this.#memory.noteLease(this.#longestForgotten, now);
-      found = { ...found, longest: this.#longestForgotten };
-    }
+    const found = await this.#memory.readHints(run, this.#longestForgotten);
     if (run.id !== (identity.run?.id ?? '')) return;
     const marked = identity.run && this.#state !== 'counted' ? found.marked : run.id;
     this.#view = { run: run.id, since: identity.since, restarted: identity.restarted, ...found, marked };

@@ -1,4 +1,4 @@
-import { type Attempt, isLockError, LockError, leastOf, type Renewal, shown } from '../../core/index.ts';
+import { type Attempt, isLockError, LockError, leastOf, type Renewal, reasonOf, shown } from '../../core/index.ts';
 import type { QuorumContext } from './node.ts';
 
 /** The answer of one node. If `mayHold` is true, the node may hold a part of this claim, which has to be released. */
@@ -15,16 +15,14 @@ export type NodeAnswer =
   | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly mayHold: boolean };
 
 export const OPEN: NodeAnswer = { kind: 'open' };
-export const UNASKED: NodeAnswer = { kind: 'no', why: new Error('was not asked'), mayHold: false };
+const errorOf = (why: unknown): Error => (why instanceof Error ? why : new Error(reasonOf(why)));
+export const notAsked = (why: unknown): NodeAnswer => ({ kind: 'no', why: errorOf(why), mayHold: false });
+export const UNASKED: NodeAnswer = notAsked('was not asked');
 export const REFUSED: NodeAnswer = { kind: 'no', why: 'refused', mayHold: false };
-export const TOO_LATE: NodeAnswer = { kind: 'no', why: 'late', mayHold: false };
+export const TOO_LATE = { kind: 'no', why: 'late', mayHold: false } as const satisfies NodeAnswer;
 
 /** Makes the answer of a node that failed: it is unknown whether the node admitted the claim. */
-export const noOf = (why: unknown): NodeAnswer => ({
-  kind: 'no',
-  why: why instanceof Error ? why : new Error(String(why)),
-  mayHold: true,
-});
+export const noOf = (why: unknown): NodeAnswer => ({ kind: 'no', why: errorOf(why), mayHold: true });
 
 /** True if the node may still hold the claim: the node says so, or its answer is unknown. */
 export const mayKeep = (answer: NodeAnswer): boolean => answer.kind !== 'no' || answer.mayHold;
@@ -38,8 +36,12 @@ export function flawOf(answer: Attempt | undefined): string | undefined {
   if (typeof answer?.granted !== 'boolean')
     return `it answers an attempt with ${shown(answer)}, which is no grant and no refusal`;
   if (!answer.granted) return undefined;
-  if (typeof answer.token !== 'bigint') return `it grants with the token ${shown(answer.token)}, which is no bigint`;
-  return answer.validFor > 0 ? undefined : `it grants for ${shown(answer.validFor)} ms`;
+  const { token, tokenCount = 1, validFor, lost } = answer;
+  if (typeof token !== 'bigint') return `it grants with the token ${shown(token)}, which is no bigint`;
+  if (!Number.isSafeInteger(tokenCount) || tokenCount < 1) return `it grants ${shown(tokenCount)} tokens`;
+  if (lost && typeof lost.aborted !== 'boolean')
+    return `it grants with the signal ${shown(lost)}, which is no AbortSignal`;
+  return typeof validFor === 'number' && validFor > 0 ? undefined : `it grants for ${shown(validFor)} ms`;
 }
 
 /**
@@ -66,7 +68,7 @@ function wordsFor(answer: NodeAnswer): string {
   if (answer.kind === 'yes') return ' granted it';
   if (answer.kind === 'open') return ' has not answered yet';
   if (typeof answer.why === 'string') return answer.why === 'late' ? ' was asked too late' : ' refused it';
-  const { message } = answer.why;
+  const message = reasonOf(answer.why);
   return `: ${message.length > 200 ? `${message.slice(0, 199)}…` : message}`;
 }
 
@@ -120,13 +122,18 @@ export function worthOf(
 
 /**
  * Counts the answers to a renewal; `undefined` while the result is open. A hold is good for as long as a majority of its
- * nodes keeps it, and gone when no majority can keep it any more.
+ * nodes keeps it, and gone when no majority can keep it any more. If no majority set the new ttl, the renewal was refused.
  */
 export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: number): Renewal | undefined {
-  const good = answers.flatMap((answer) => (typeof answer === 'object' ? [answer.validFor] : []));
+  const good = answers.filter((answer) => typeof answer === 'object');
+  const refusals = good.filter(({ kept }) => kept);
+  const set = good.length - refusals.length;
   const open = answers.filter((answer) => answer === 'open').length;
   const unknown = answers.filter((answer) => answer === 'unknown').length;
-  if (good.length >= majority) return { validFor: good.sort((a, b) => b - a)[majority - 1]! };
+  if (set >= majority || (good.length >= majority && set + open < majority)) {
+    const { validFor } = good.sort((a, b) => b.validFor - a.validFor)[majority - 1]!;
+    return set >= majority ? { validFor } : { ...refusals[0], validFor };
+  }
   if (good.length + open + unknown < majority) return 'gone';
   return open === 0 ? 'unknown' : undefined;
 }

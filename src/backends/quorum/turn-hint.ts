@@ -28,7 +28,7 @@ export class TurnHint {
     return new Promise((resolve) => {
       const found: (NextProcess | undefined)[] = [];
       const receive = (text: string | undefined): void => {
-        found.push(text === undefined ? undefined : parse(text));
+        found.push(parse(text));
         const next = nextBy(found, this.#nodes.length, this.#majority);
         if (next !== 'open') resolve(next);
       };
@@ -43,7 +43,7 @@ export class TurnHint {
   async names(key: string, id: string): Promise<boolean> {
     const node = this.#nodes[this.#turn++ % this.#nodes.length]!;
     const text = await node.hints((hints) => hints.read(hintName(key)), TIMEOUT_MS).catch(() => undefined);
-    return text !== undefined && parse(text)?.id === id;
+    return parse(text)?.id === id;
   }
 
   /** Writes the hint in the background. If that fails, chance decides which process gets the key next. */
@@ -61,8 +61,9 @@ export class TurnHint {
   }
 }
 
-function parse(text: string): NextProcess | undefined {
-  const [, id, waited] = /^(\S+) (\d+)$/.exec(text) ?? [];
+/** @param text what a node keeps as the hint: undefined for none; a backend that a user wrote may give any value */
+function parse(text: unknown): NextProcess | undefined {
+  const [, id, waited] = (typeof text === 'string' && /^(\S+) (\d+)$/.exec(text)) || [];
   return id === undefined ? undefined : { id, waited: Number(waited) };
 }
 

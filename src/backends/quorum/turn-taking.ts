@@ -86,7 +86,10 @@ export class TurnTaking {
   readonly #hint: TurnHint;
   readonly #clock: Clock;
   readonly #id: string;
-  readonly #uses = new RecentKeys<KeyUse>();
+  readonly #uses = new RecentKeys<KeyUse>(
+    undefined,
+    ({ waitsSince, refusedAt }) => waitsSince !== undefined && this.#clock.now() - refusedAt < GIVEN_UP_MS,
+  );
   /** How long the nodes take to answer, ms: a moving average. */
   #roundTrip = 0;
 

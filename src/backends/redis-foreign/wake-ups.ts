@@ -31,6 +31,8 @@ export type AdmitsReaders = (reader: OwnConnection, key: string) => Promise<bool
 interface Pair {
   readonly channel: Channel;
   reader: OwnConnection | undefined;
+  /** A slot of the server: the one that was asked for last, since slots move away. */
+  slot: number;
 }
 
 /**
@@ -93,21 +95,20 @@ export class KeyWakeUps {
     for (const { channel } of this.#byNode.values()) channel.close();
   }
 
-  #nodeOf(key: string): string {
-    return this.#port.nodeOf(slotOf(this.#port.keyPrefix + key));
-  }
-
   #pairAt(key: string): Pair {
-    const node = this.#nodeOf(key);
-    const known = this.#byNode.get(node);
-    if (known) return known;
     const slot = slotOf(this.#port.keyPrefix + key);
+    const node = this.#port.nodeOf(slot);
+    const known = this.#byNode.get(node);
+    if (known) return Object.assign(known, { slot });
     const here = (): [string, AwaitedKey][] =>
       [...this.#awaited].filter(([name]) => this.#port.nodeOf(slotOf(name)) === node);
     const channel = new Channel(
       {
         name: () => node,
-        listen: (_, onMessage, lost) => this.#open(pair, slot, onMessage, lost),
+        listen: (_, onMessage, lost) => {
+          const [first] = here();
+          return this.#open(pair, first ? slotOf(first[0]) : pair.slot, onMessage, lost);
+        },
         onConnection: this.#port.onConnection,
         isWanted: () => here().length > 0,
         wakeAll: () => {
@@ -123,7 +124,7 @@ export class KeyWakeUps {
       },
       this.#clock,
     );
-    const pair: Pair = { channel, reader: undefined };
+    const pair: Pair = { channel, reader: undefined, slot };
     this.#byNode.set(node, pair);
     return pair;
   }

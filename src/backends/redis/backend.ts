@@ -14,7 +14,7 @@ import {
   type Traits,
   type Wake,
 } from '../../core/index.ts';
-import { MAX_VALUE_BYTES } from '../shared/record.ts';
+import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { portOf, type RedisClient } from './client.ts';
 import { CommandBatcher } from './command-batcher.ts';
 import { meaning } from './errors.ts';
@@ -23,7 +23,7 @@ import { type RedisOptions, type ResolvedRedisOptions, resolveRedisOptions } fro
 import type { Port } from './port.ts';
 import { Releases } from './releases.ts';
 import { renewals } from './renewals.ts';
-import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
+import { isTooFew, oneByOne, ReplicatedServers } from './replicated-servers.ts';
 import { ATTEMPT, PASS, RELEASE, RENEW } from './scripts.generated.ts';
 import { Shards } from './server.ts';
 import { Incarnation } from './server-info.ts';
@@ -31,18 +31,8 @@ import { hintsOf, RedisValues } from './values.ts';
 import { WakeUps } from './wake-ups.ts';
 import { attemptArgs, isFailure, readAttempt, readFreed, releaseArgs, renewArgs } from './wire.ts';
 
-const TRAITS: Traits = {
-  units: 'counted',
-  fair: true,
-  fencing: 'durable',
-  tokenBlocks: true,
-  wakes: 'buffered',
-  expires: true,
-  lifetime: 'lease',
-  renewedFrom: 'anywhere',
-  values: { maxBytes: MAX_VALUE_BYTES },
-  ttl: { min: 10, max: MAX_DURATION_MS },
-};
+const { placeTtl: _, ...QUEUE } = QUEUE_TRAITS;
+const TRAITS: Traits = { ...QUEUE, wakes: 'buffered', ttl: { min: 10, max: MAX_DURATION_MS } };
 
 /** The most claims that one command attempts or releases. In long queues, where a claim costs most, this many block the server for two or three milliseconds. */
 const MAX_BATCH = 40;
@@ -91,12 +81,12 @@ class Redis implements Backend {
     this.values = replicated ? undefined : new RedisValues(shards, this.#listings);
     this.traits = replicated ? { ...TRAITS, values: undefined } : TRAITS;
     this.#incarnation = new Incarnation(shards);
+    if (replicated) this.attempt = oneByOne(shards.clock, this.attempt.bind(this));
     if (port.onConnection) this.incarnation = () => this.#incarnation.ask();
   }
 
-  async attempt(claim: Claim): Promise<Attempt> {
+  async attempt(claim: Claim, sent: number = this.#shards.clock.now()): Promise<Attempt> {
     const { key, within } = claim;
-    const sent = this.#shards.clock.now();
     try {
       const limit = this.#shards.clocks.of(key).in(within, sent) ?? (await this.#shards.learnLimit(claim, sent));
       const args = attemptArgs(claim, this.#wakeUps.channelOf(claim), limit, this.#shards.remember);
@@ -116,21 +106,29 @@ class Redis implements Backend {
     }
   }
 
-  async release({ key, id }: Handle, next?: Claim, value?: NewValue): Promise<Release> {
+  async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     try {
       const args = releaseArgs(id, this.#shards.remember);
       const { resends } = this.#shards;
-      const { reply, ...others } =
-        value && this.values
-          ? await this.values.store(key, args, value)
-          : // If replicas must acknowledge a grant, the next claim asks by itself.
-            next && !this.#replicated
-            ? await this.#pass(args, next)
-            : { reply: await this.#released.ask({ key, args }) };
+      // If replicas must acknowledge a grant, the next claim asks by itself.
+      const passes = next && !next.accepts && !this.#replicated;
+      const { reply, ...others } = passes
+        ? await this.#pass(args, next)
+        : { reply: await this.#released.ask({ key, args }) };
       const { freed, more } = readFreed(reply);
       if (more) this.#releases.finish(key);
-      if (freed || 'stored' in others || resends === this.#shards.resends) return { ...others, freed };
+      if (freed || resends === this.#shards.resends) return { ...others, freed };
       return { ...others, freed: await this.#releases.freedBefore(key) };
+    } catch (error) {
+      throw meaning(error, 'release', key);
+    }
+  }
+
+  async store({ key, id }: Handle, value: NewValue): Promise<boolean> {
+    try {
+      const { stored, reply } = await this.values!.store(key, releaseArgs(id, this.#shards.remember), value);
+      if (readFreed(reply).more) this.#releases.finish(key);
+      return stored;
     } catch (error) {
       throw meaning(error, 'release', key);
     }

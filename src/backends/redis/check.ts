@@ -115,10 +115,7 @@ export function clocksApart(readings: readonly Reading[]): Finding | undefined {
   if (readings.length < 2) return undefined;
   const apart = mostOf(readings.map(({ least }) => least)) - leastOf(readings.map(({ most }) => most));
   if (apart < HARMLESS_MS) return undefined;
-  return {
-    severity: 'warning',
-    code: 'clocks',
-    message: `the clocks of two nodes are at least ${Math.round(apart)} ms apart: a lock whose slot moves expires by so much too early or too late`,
-    advice: 'synchronize the clocks of all nodes (NTP) before a slot moves',
-  };
+  const message = `the clocks of two nodes are at least ${Math.round(apart)} ms apart: a lock whose slot moves expires by so much too early or too late`;
+  const advice = 'synchronize the clocks of all nodes (NTP) before a slot moves';
+  return { severity: 'warning', code: 'clocks', message, advice };
 }

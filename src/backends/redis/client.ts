@@ -30,7 +30,7 @@ const KINDS: readonly { readonly can: readonly string[]; over(client: never): Po
   { can: ['evalsha', 'eval', 'call', 'nodes'], over: overIoredisCluster },
   { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
   { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: withErrorListener(overNodeRedisCluster) },
-  { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: withErrorListener(overNodeRedisSentinel) },
+  { can: ['_execute', 'getMasterNode', 'duplicate'], over: withErrorListener(overNodeRedisSentinel) },
   {
     can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'],
     over: withErrorListener(overNodeRedis),
@@ -43,11 +43,11 @@ const KINDS: readonly { readonly can: readonly string[]; over(client: never): Po
 const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[] = [
   {
     can: ['execute', 'sendCommand', 'connect'],
-    why: 'createClientPool() is none of them: a pool has no connection on which to listen for the turn of a waiter',
+    why: 'createClientPool() is none of them: a pool has no connection to listen on for the turn of a waiter',
   },
   {
     can: ['customCommand', 'invokeScriptWithRoute'],
-    why: 'GlideClusterClient is none of them: it does not say which node has a key; for a Cluster, use ioredis or redis (node-redis)',
+    why: 'GlideClusterClient does not say which node has a key: for a Cluster, use ioredis or redis (node-redis)',
   },
 ];
 

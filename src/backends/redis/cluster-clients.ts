@@ -24,8 +24,8 @@ interface ClusterClient<N> {
   /** The addresses of all primaries; undefined stands for slots without a known primary. */
   primaries(): readonly (string | undefined)[];
   reached(): readonly string[];
-  /** @throws Error if the client has no such node now */
-  clientOf(address: string | undefined): N | Promise<N>;
+  /** Gives nothing if the client has no such node now. */
+  clientOf(address: string | undefined): N | undefined | Promise<N>;
   send(node: N, args: readonly string[]): Promise<unknown>;
   connect(node: N, over: AbortSignal, lost: () => void): Promise<OwnConnection>;
   listen(
@@ -42,7 +42,11 @@ function overCluster<N>(
   client: ClusterClient<N>,
 ): Pick<Port, 'cluster' | 'nodeOf' | 'nodes' | 'ownConnection' | 'listen' | 'listenAt' | 'listenForKeys'> {
   let turn: number | undefined;
-  const open = async (address: string | undefined): Promise<N> => client.clientOf(address);
+  const open = async (address: string | undefined): Promise<N> => {
+    const node = await client.clientOf(address);
+    if (!node) throw new Error('the client knows no node for some keys');
+    return node;
+  };
   return {
     cluster: true,
     nodeOf: (slot) => client.primaryOf(slot) ?? '',
@@ -96,11 +100,7 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
       // Reads the primaries from the slots, since the client forgets a node as soon as its connection is lost.
       primaries: () => [...new Set(Array.from({ length: SLOTS }, (_, slot) => primaryOf(slot)))],
       reached: () => client.nodes('master').map(addressOf),
-      clientOf: (address) => {
-        const node = client.nodes('master').find((each) => addressOf(each) === address);
-        if (!node) throw new Error('the client knows no node for some keys');
-        return node;
-      },
+      clientOf: (address) => client.nodes('master').find((each) => addressOf(each) === address),
       send: (node, [name, ...args]) => node.call(name!, ...args),
       connect: (node, over, lost) => connectionOverIoredis(node, over, lost, keyPrefix),
       listen: listenOverIoredis,
@@ -139,8 +139,7 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
       // The node is looked up by its address: otherwise the client might connect to a former primary.
       clientOf: (address) => {
         const node = client.masters.find((known) => known.address === address);
-        if (!node) throw new Error('the client knows no such primary now');
-        return client.nodeClient(node as never); // before 5.11 this gives the connected client itself, no promise
+        return node && client.nodeClient(node as never); // before 5.11 this gives the connected client itself, no promise
       },
       send: (node, args) => node.sendCommand(args),
       connect: (node, over, lost) => connectionOver(node, over, lost, client._keyPrefix),

@@ -10,7 +10,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   OOM: 'raise maxmemory, or free memory; holds can still be renewed and released',
   REPLICAS: 'see that the replicas run and keep up, or ask for fewer; the lock was given back',
   CLOSED: 'give redis() a client that is connected, and close it after the locks',
-  KEYS: 'the scripts compute the names of keys, all of them in one slot: in the console of Alibaba Cloud set the parameter script_check_enable to 0, and connect to the Cluster itself, not to its proxy',
+  KEYS: 'at Alibaba Cloud set script_check_enable to 0: scripts compute names of keys, all in one slot. Connect to the Cluster itself, not to its proxy',
   UNKNOWN: 'Redis 6.2 or Valkey, or newer, with EVAL and EVALSHA is needed',
 };
 
@@ -28,6 +28,10 @@ function codeOf(message: string): string | undefined {
   return CODED.exec(message)?.[1] ?? Object.keys(UNCODED).find((code) => UNCODED[code]!.test(message));
 }
 
+/** True if the user has no right to the command, or the server does not know it. Neither ends by itself. */
+export const isLasting = (error: unknown): boolean =>
+  ['NOPERM', 'KEYS', 'UNKNOWN'].includes(codeOf(withoutSecrets(error).message) ?? '');
+
 /**
  * Gives what the error of a command means: a LockError if the command surely had no effect, and a repetition will have none. Other errors (a broken
  * connection, a passed limit, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may be gone soon, and whether the
@@ -39,17 +43,11 @@ export function meaning(error: unknown, act: string, key?: string, backend = 're
   const code = codeOf(cause.message);
   if (!code) return cause;
   const what = key === undefined ? act : `${act} ${JSON.stringify(key)}`;
-  return new LockError(
-    'LOCK_UNAVAILABLE',
-    `${backend} refused to ${what}: ${cause.message}. What to do: ${ADVICE[code]}`,
-    { key, backend, cause },
-  );
+  const message = `${backend} refused to ${what}: ${cause.message}. What to do: ${ADVICE[code]}`;
+  return new LockError('LOCK_UNAVAILABLE', message, { key, backend, cause });
 }
 
-/**
- * Copies an error without ids, which are secrets. ioredis attaches the command and its arguments to the error, and a server repeats the beginning of
- * a command that it does not know.
- */
+/** Copies an error without ids, which are secrets: ioredis attaches the command, and a server repeats the beginning of one that it does not know. */
 function withoutSecrets(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const { command: _, ...rest } = error as Error & { command?: unknown };

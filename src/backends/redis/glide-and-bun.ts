@@ -16,7 +16,7 @@ export function overBunRedis(client: BunRedisLike): Port {
   return {
     ...rawServer(undefined, ([name, ...args]) => client.send(name!, args)),
     ended: false,
-    ownConnection: () => Promise.reject(noReplicas('Bun.redis')),
+    ownConnection: noReplicas('Bun.redis'),
     listen: (channel, onMessage, lost) =>
       listenLater(
         client.duplicate(),
@@ -79,7 +79,7 @@ export function overGlide(client: GlideLike): Port {
     get ended() {
       return client.isClosed === true;
     },
-    ownConnection: () => Promise.reject(noReplicas('Valkey GLIDE')),
+    ownConnection: noReplicas('Valkey GLIDE'),
     listen(channel, onMessage) {
       const end = (own: GlideLike): void => own.close();
       const opening = like(client, channel, ({ message }) => onMessage(String(message)));

@@ -80,9 +80,8 @@ export class Listings {
 
   /** Finds the keys that are not free in a Cluster, where a script may not name keys of several slots: by one GET per key, all sent together. */
   async #findOneByOne(names: readonly string[]): Promise<TakenKey[]> {
-    const values = await Promise.all(
-      names.map((name) => this.#shards.command('inspect', 'GET', [this.#shards.keyOf(name)])),
-    );
+    const asked = names.map((name) => this.#shards.command('inspect', 'GET', [this.#shards.keyOf(name)]));
+    const values = await Promise.all(asked);
     return names.flatMap((name, i) =>
       values[i] === null || `${values[i]}`.startsWith(layouts.free.kind) ? [] : [{ name }],
     );

@@ -135,13 +135,12 @@ export async function connectionOver(
   lost: () => void,
   keyPrefix = client.options?.keyPrefix,
 ): Promise<OwnConnection> {
+  over.throwIfAborted();
   const db = new ChosenDatabase(client).number;
   const own = client.duplicate({ ...OURS, keyPrefix, db });
   own.on('end', lost);
-  over.addEventListener(
-    'abort',
-    hangUpOf(own, () => own.disconnect()),
-  );
+  const hangUp = hangUpOf(own, () => own.disconnect());
+  over.addEventListener('abort', hangUp);
   await own.connect();
   if (db > 0) await selectDatabase(own, db);
   return commandsOf(own);
@@ -159,13 +158,12 @@ interface Selecting {
 
 /**
  * Makes sure that calls run in the database that the user of a client chose. If the server refuses the `SELECT` of a new connection, ioredis (6.0)
- * goes on in database 0. So the first call on each connection waits for a `SELECT` of ours. Database 0 needs none, since new connections are in it.
+ * goes on in database 0. So the first calls on each connection wait for a `SELECT` of ours. Database 0 needs none, since new connections are in it.
  */
 class ChosenDatabase {
   readonly #client: IoredisSender & Selecting;
   /** The last connection whose database is certain, and that database. */
   #confirmed: { readonly stream: unknown; readonly database: number } | undefined;
-  #asking: Promise<void> | undefined;
 
   constructor(client: IoredisSender) {
     this.#client = client as IoredisSender & Selecting;
@@ -180,33 +178,20 @@ class ChosenDatabase {
   /** Makes a call in the chosen database. Rejects if the database is not certain. */
   async within<T>(call: () => Promise<T>): Promise<T> {
     const database = this.number;
-    if (!this.#isConfirmed(database)) await this.#makeSure();
-    const answer = await call();
-    if (this.#isConfirmed(database)) return answer;
-    // The client may have sent the command again over another connection, whose database was not checked first.
-    await this.#makeSure().catch((cause: Error) => {
-      throw new Error(`it is not known in which database it was done: ${cause.message}`, { cause });
-    });
-    return answer;
-  }
-
-  #isConfirmed(database: number): boolean {
-    const { stream, status } = this.#client;
+    let { stream } = this.#client;
     // While the client connects again, `stream` is still the old stream, but new commands wait for the new stream.
-    return status === 'ready' && this.#confirmed?.stream === stream && this.#confirmed?.database === database;
-  }
-
-  #makeSure(): Promise<void> {
-    this.#asking ??= this.#select().finally(() => {
-      this.#asking = undefined;
-    });
-    return this.#asking;
-  }
-
-  async #select(): Promise<void> {
-    const database = this.number;
-    await selectDatabase(this.#client, database);
-    this.#confirmed = { stream: this.#client.stream, database };
+    const isCertain = this.#client.status === 'ready' && this.#confirmed?.stream === stream;
+    if (!isCertain || this.#confirmed?.database !== database) {
+      await selectDatabase(this.#client, database);
+      stream = this.#client.stream;
+      this.#confirmed = { stream, database };
+    }
+    const answer = await call();
+    if (this.#client.stream === stream) return answer;
+    // The client sent the command again over another connection, perhaps before that connection was in the database.
+    throw new Error(
+      `the connection was lost and the client sent the command again: it is not known whether it ran in database ${database}`,
+    );
   }
 }
 
@@ -216,10 +201,7 @@ async function selectDatabase(client: IoredisSender, database: number): Promise<
     await client.call('select', `${database}`);
   } catch (error) {
     if (!['ERR', 'NOPERM', 'NOAUTH'].some((code) => isReply(error, code))) throw error;
-    throw new LockError(
-      'LOCK_UNAVAILABLE',
-      `redis refused database ${database}: ${(error as Error).message}. What to do: name a database that the server has, and grant the user +select`,
-      { backend: 'redis', cause: error },
-    );
+    const message = `redis refused database ${database}: ${(error as Error).message}. What to do: name a database that the server has, and grant the user +select`;
+    throw new LockError('LOCK_UNAVAILABLE', message, { backend: 'redis', cause: error });
   }
 }

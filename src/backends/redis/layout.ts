@@ -22,10 +22,7 @@ const TIME_DIGITS = 16;
 /** The tokens of a claim, or the last tokens that a key gave: the first one, and how many there are in a row. */
 const TOKENS = { token: TIME_DIGITS, tokenCount: 4 };
 
-/**
- * What a claim asks for; `ttl` is in ms. `channel`: where its grant or its eviction is sent, as a sign and a name (`channelOf` in wake-ups.ts), or
- * `-` for none.
- */
+/** What a claim asks for; `ttl` is in ms. `channel`: where its grant or eviction is sent: a sign and a name (`channelOf` in wake-ups.ts), or `-`. */
 const ASKED_FOR = { id: WORD, units: NUMBER, capacity: NUMBER, ttl: NUMBER };
 const CLAIM = { ...ASKED_FOR, channel: WORD, label: REST };
 

@@ -1,14 +1,19 @@
-import { LockError } from '../../core/index.ts';
 import { type KeyPrefix, rawServer } from './node-redis.ts';
-import type { Listening, Port } from './port.ts';
+import { type Listening, noReplicas, type Port } from './port.ts';
 
 /** The part of a sentinel client of node-redis that holdfast uses. */
 export interface NodeRedisSentinelLike {
   readonly isOpen: boolean;
   readonly _keyPrefix?: KeyPrefix | undefined;
+  readonly commandOptions?: object | undefined;
   getMasterNode(): unknown;
-  sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>;
+  /** Calls `ask` again, for the next client of the primary, if the connection was lost or the primary was demoted. `sendCommand` does its work by it. */
+  _execute(isReadonly: boolean, ask: (primary: Primary) => Promise<unknown>): Promise<unknown>;
   duplicate(override: object): NodeRedisSentinelListener;
+}
+
+interface Primary {
+  sendCommand(args: string[], options?: object): Promise<unknown>;
 }
 
 interface NodeRedisSentinelListener {
@@ -19,18 +24,26 @@ interface NodeRedisSentinelListener {
 }
 
 export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
+  const resendListeners = new Set<() => void>();
+  // `sendCommand` hides that it sends a command again, and no event of the client (6.3) shows it.
+  const send = (args: string[]): Promise<unknown> => {
+    let isSent = false;
+    return client._execute(false, (primary) => {
+      if (isSent) for (const again of resendListeners) again();
+      isSent = true;
+      return primary.sendCommand(args, client.commandOptions);
+    });
+  };
   return {
-    ...rawServer(client._keyPrefix, (args) => client.sendCommand(false, args)),
+    ...rawServer(client._keyPrefix, send),
     get ended() {
       return !client.isOpen;
     },
-    ownConnection: async () => {
-      throw new LockError(
-        'LOCK_UNSUPPORTED',
-        'replicas cannot be waited for over createSentinel() of node-redis, which gives out no connection that stays the same; use ioredis',
-        { backend: 'redis' },
-      );
+    onResend(again) {
+      resendListeners.add(again);
+      return () => resendListeners.delete(again);
     },
+    ownConnection: noReplicas('createSentinel() of node-redis'),
     listen: (channel, onMessage, lost) =>
       listen(client.duplicate({ clientSideCache: undefined }), channel, onMessage, lost),
   };

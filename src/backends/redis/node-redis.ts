@@ -1,11 +1,12 @@
-import { systemClock } from '../../core/index.ts';
+import { onceFor, systemClock } from '../../core/index.ts';
 import { isReply } from './errors.ts';
 import { CHANGED_KEYS, connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
 
 /** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
-  readonly options?: { readonly socket?: object | undefined } | undefined;
+  readonly isReady?: boolean;
+  readonly options?: { readonly socket?: object | undefined; readonly database?: number | undefined } | undefined;
   readonly _keyPrefix?: KeyPrefix | undefined;
   evalSha: unknown;
   eval: unknown;
@@ -54,25 +55,23 @@ export function raw(
   };
 }
 
+/** The database in the options. node-redis (6.3) does not show which one `select()` chose. */
+const databaseOf = ({ options }: NodeRedisLike): number => options?.database ?? 0;
+
 /**
  * If `SELECT` is refused, node-redis (6.3) ends the connection, but it has already sent the queued commands, which run in the wrong database. So no
  * command is sent before the connection is ready, and an answer does not count if the connection is no longer ready.
  */
-const nodeRedisDatabase = (client: object): (<T>(call: () => Promise<T>) => Promise<T>) => {
-  const { options } = client as { readonly options?: { readonly database?: number | undefined } | undefined };
-  const database = options?.database ?? 0;
-  if (database === 0) return (call) => call();
+async function sendWhenReady(client: NodeRedisLike, args: readonly string[]): Promise<unknown> {
   const check = (): void => {
-    if ((client as { readonly isReady?: boolean }).isReady === false)
-      throw new Error(`the client is not connected, or not yet in its database ${database}`);
+    if (client.isReady === false)
+      throw new Error(`the client is not connected, or not yet in its database ${databaseOf(client)}`);
   };
-  return async (call) => {
-    check();
-    const answer = await call();
-    check();
-    return answer;
-  };
-};
+  check();
+  const answer = await client.sendCommand(args);
+  check();
+  return answer;
+}
 
 /** Makes the part of a port to one server that only sends commands. */
 export const rawServer = (
@@ -107,10 +106,9 @@ export function leavingDemoted(client: Pick<NodeRedisLike, 'options' | 'sendComm
 }
 
 export function overNodeRedis(client: NodeRedisLike): Port {
-  const inDatabase = nodeRedisDatabase(client);
   const leave = leavingDemoted(client);
   const send = (args: readonly string[]): Promise<unknown> =>
-    inDatabase(() => client.sendCommand(args)).catch((error) => {
+    (databaseOf(client) === 0 ? client.sendCommand(args) : sendWhenReady(client, args)).catch((error) => {
       leave(error);
       throw error;
     });
@@ -182,5 +180,18 @@ export async function connectionOver(
   const own = duplicate(client, lost);
   over.addEventListener('abort', hangUpOf(own, endOf(own)));
   await own.connect();
-  return raw(keyPrefix, (_, args) => own.sendCommand(args));
+  const select = onceFor(() => selectAs(client, own));
+  let ready = Promise.resolve();
+  return raw(keyPrefix, (firstKey, args) => {
+    // Only commands with keys are about a database. A later command without keys (WAIT) waits, too, so that the order is kept.
+    if (firstKey !== undefined) ready = select();
+    return ready.then(() => own.sendCommand(args));
+  });
+}
+
+/** Puts a connection of ours in the database of the client. `duplicate()` copies only the options, so the server is asked what `select()` chose. */
+async function selectAs(client: NodeRedisLike, own: NodeRedisOwn): Promise<void> {
+  const [, database] = / db=(\d+)/.exec(String(await sendWhenReady(client, ['CLIENT', 'INFO']))) ?? [];
+  if (database === undefined) throw new Error('CLIENT INFO names no database');
+  if (Number(database) !== databaseOf(client)) await own.sendCommand(['SELECT', database]);
 }

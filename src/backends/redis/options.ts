@@ -63,13 +63,9 @@ export function resolveRedisOptions(options: RedisOptions): ResolvedRedisOptions
 function acknowledgementOf(replicas: RedisOptions['replicas']): Acknowledgement | undefined {
   if (!replicas) return undefined;
   checkNames(replicas, KNOWN_REPLICAS, 'options of replicas');
-  const { acknowledge, within } = replicas;
-  if (!Number.isInteger(acknowledge) || acknowledge < 1 || acknowledge > 100) {
-    throw invalid(`replicas.acknowledge is ${acknowledge}; it must be a whole number from 1 to 100`);
-  }
+  const { acknowledge: count, within } = replicas;
+  if (!Number.isInteger(count) || count < 1 || count > 100)
+    throw invalid(`replicas.acknowledge is ${count}; it must be a whole number from 1 to 100`);
   // For the command WAIT, 0 ms means no limit, so `within` is at least 1.
-  return {
-    count: acknowledge,
-    within: Math.ceil(milliseconds(within ?? 50, 'replicas.within', { min: 1, max: 1_000 })),
-  };
+  return { count, within: Math.ceil(milliseconds(within ?? 50, 'replicas.within', { min: 1, max: 1_000 })) };
 }

@@ -2,19 +2,13 @@ import { LockError } from '../../core/index.ts';
 
 /** The part of a client library that this backend needs. */
 export interface Port {
-  /**
-   * Opens one more connection like the client's, to the server that has a slot. The connection never reconnects, and ends when `over` is aborted. If
-   * it ends for another reason, calls `onLoss`.
-   */
+  /** Opens a connection like the client's to the server of a slot. It never reconnects, and ends when `over` aborts; any other end calls `onLoss`. */
   ownConnection(slot: number, over: AbortSignal, onLoss: () => void): Promise<OwnConnection>;
   /** Whether the owner has ended the client, which then sends nothing any more. */
   readonly ended: boolean;
   /** The prefix that the client puts before every key that it sends. Keys in answers keep the prefix. */
   readonly keyPrefix: string;
-  /**
-   * Whether the client is of a Redis Cluster. In a Cluster the keys of one command must share a slot, and a server does not know whether a
-   * message reached a listener at another node.
-   */
+  /** Whether the client is of a Cluster: keys of a command share a slot, and no server knows whether a message reached another node's listener. */
   readonly cluster: boolean;
   /** Names the server that has a slot now, as far as the client knows; always the same if there is one server. */
   nodeOf(slot: number): string;
@@ -80,13 +74,14 @@ export interface Listening<T = unknown> {
   hangUp(): void;
 }
 
-/** Makes the error for a client that cannot wait for replicas, since its connections reconnect or are shared. */
-export const noReplicas = (client: string): LockError =>
-  new LockError(
-    'LOCK_INVALID',
-    `redis() waits for replicas on a connection of its own that never reconnects, which ${client} does not give; leave out replicas, or use ioredis or redis (node-redis)`,
-    { backend: 'redis' },
-  );
+/**
+ * Makes the `ownConnection` of a client that cannot wait for replicas, since its connections reconnect or are shared.
+ * @throws LockError `LOCK_UNSUPPORTED`, as a rejection
+ */
+export const noReplicas = (client: string) => async (): Promise<never> => {
+  const message = `replicas need a connection of their own, which ${client} does not give; leave out replicas, or use ioredis or createClient() of node-redis`;
+  throw new LockError('LOCK_UNSUPPORTED', message, { backend: 'redis' });
+};
 
 /** Listens over a client that is still being opened. @param unused ends the client if `hangUp` was called before it was open */
 export function listenLater<C, T>(

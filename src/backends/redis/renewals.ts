@@ -7,16 +7,6 @@ import { readRenewal } from './wire.ts';
 const MAX_BATCH = 250;
 
 /**
- * Gives the time that a node of a Cluster may take for a batch, ms: a quarter of the shortest ttl. Core gives all batches together a third of that
- * ttl.
- */
-const timeoutOf = (claims: readonly Claim[]): number =>
-  leastOf(
-    claims.map(({ ttl }) => ttl),
-    PLACE_TTL_MS,
-  ) / 4;
-
-/**
  * Renews holds in batches, in a Cluster one slot per batch, so that a node that hangs does not delay the holds of other nodes.
  * @param ask renews a batch, and gives a reply for each hold
  */
@@ -26,9 +16,12 @@ export async function renewals(
   ask: (batch: readonly Claim[]) => Promise<unknown[]>,
 ): Promise<Renewal[]> {
   const found = new Map<Claim, Renewal>();
+  const ttls = claims.map(({ ttl }) => ttl);
+  // The time that a node of a Cluster may take for a batch, ms: a quarter of the shortest ttl. Core gives all batches together a third of that ttl.
+  const timeout = leastOf(ttls, PLACE_TTL_MS) / 4;
   const renew = async (batch: readonly Claim[]): Promise<void> => {
     const answers = ask(batch);
-    const limited = port.cluster ? withLimit(answers, timeoutOf(claims), () => new Error('silent'), clock) : answers;
+    const limited = port.cluster ? withLimit(answers, timeout, () => new Error('silent'), clock) : answers;
     const replies = await limited.catch(() => []); // only the holds of a failed batch stay unknown
     const rest: Claim[] = [];
     for (const [i, claim] of batch.entries()) {

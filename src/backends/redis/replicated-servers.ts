@@ -1,4 +1,4 @@
-import { CallTimeouts } from '../../core/index.ts';
+import { type Backend, CallTimeouts, type Clock, KeyedSerializer } from '../../core/index.ts';
 import type { Request, ScriptServers } from './command-batcher.ts';
 import { closedError, isReply } from './errors.ts';
 import type { Acknowledgement } from './options.ts';
@@ -109,11 +109,23 @@ export class ReplicatedServers implements ScriptServers {
 
 const TOO_FEW = 'REPLICAS';
 
-/**
- * Whether a reply says that something is held: a token (the script `attempt`) or a 1 (`renew`). Replies to claims that are refused (0) or too
- * late (-1), and errors, say that nothing is held.
- */
+/** Whether a reply says that something is held: a token (`attempt`) or a 1 (`renew`). A refusal (0), a late claim (-1) and an error say no. */
 const isHeld = (reply: unknown): boolean => /^[1-9]/.test(String(reply));
 
 /** Whether the server granted the hold but too few replicas have it, so that the caller must release it. */
 export const isTooFew = (error: unknown): boolean => isReply(error, TOO_FEW);
+
+/**
+ * Makes the attempts of each claim one after the other. What too few replicas have is given back over another connection than the attempt: that
+ * release must not free a later attempt.
+ */
+export function oneByOne(
+  clock: Clock,
+  attempt: (...sent: [...Parameters<Backend['attempt']>, number]) => ReturnType<Backend['attempt']>,
+): Backend['attempt'] {
+  const turns = new KeyedSerializer();
+  return (claim) => {
+    const sent = clock.now(); // an attempt whose turn comes too late is refused by the server
+    return turns.take(claim.id, () => attempt(claim, sent));
+  };
+}

@@ -98,8 +98,8 @@ export function refuseUnsupported(infos: readonly string[]): void {
   // Several `run_id`s mean a proxy, which would send a script about many keys to the server of the first key.
   if (new Set(fields.map((field) => field.get('run_id'))).size > 1)
     refuse(
-      'was given a client of a proxy that spreads names over several servers (twemproxy, Envoy, the proxy of a Cluster). ' +
-        'Connect to one server, or to the Cluster itself with a client of a Cluster',
+      'was given a client of a proxy that spreads names over several servers (such as twemproxy or Envoy). ' +
+        'Connect to one server, or to a Cluster with its own client',
     );
 }
 

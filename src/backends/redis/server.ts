@@ -1,7 +1,7 @@
 import { type Claim, type Clock, isLockError } from '../../core/index.ts';
 import { ServerClocks } from '../shared/server-clock.ts';
 import type { Request, ScriptServers } from './command-batcher.ts';
-import { closedError, isReply, meaning } from './errors.ts';
+import { closedError, isLasting, isReply, meaning } from './errors.ts';
 import type { ResolvedRedisOptions } from './options.ts';
 import { type Port, slotOf } from './port.ts';
 import { ATTEMPT, type Script } from './scripts.generated.ts';
@@ -11,7 +11,7 @@ import { attemptArgs, readAttempt } from './wire.ts';
 /** Sends scripts and commands to one server or to a Cluster. */
 export class Server {
   commands = 0;
-  /** How often the client may have sent requests twice: ioredis sends again what a lost connection did not answer. */
+  /** How often the client may have sent requests twice: ioredis, and node-redis behind sentinels, send again what a lost connection did not answer. */
   resends = 0;
   readonly port: Port;
   readonly #unlisten: (() => void) | undefined;
@@ -92,7 +92,7 @@ export abstract class KeyedServer extends Server {
 
 /** Throws the error for a request that was sent twice: the answer to the second does not show what the first did. */
 export function unknownEffect(): never {
-  throw new Error('the connection was lost and the client sent it again: nobody knows what it did the first time');
+  throw new Error('the connection was lost and the client sent it again: it is not known what it did the first time');
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}': '%7D' };
@@ -100,9 +100,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}':
 /** Encodes a name, so that its braces do not move the hash tag, and no two names give one key. */
 export const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPES[char]!);
 
-/**
- * Gives the key of a lock. Scripts use two more keys, `…:queue` and `…:claims`, with the same hash tag, and so in the same slot of a Cluster.
- */
+/** Gives the key of a lock. Scripts use two more keys, `…:queue` and `…:claims`, with the same hash tag, and so in the same slot of a Cluster. */
 export const lockOf = (prefix: string, name: string): string =>
   `${prefix}:{${/[%{}]/.test(name) ? encode(name) : name}}`;
 
@@ -174,8 +172,8 @@ export class Shards extends KeyedServer implements ScriptServers {
     this.#supported ??= infosOf(this.port, (end) => this.keyOf(key + end))
       .then(refuseUnsupported)
       .catch((error: unknown) => {
-        // The next call asks again: either the server did not answer, or another server may answer by then.
-        if (isLockError(error) || !isLockError(meaning(error, 'say which server it is'))) this.#supported = undefined;
+        // The next call asks again: the server did not answer, the owner of the client may mend it, or another server may answer by then.
+        if (!isLasting(error)) this.#supported = undefined;
         if (isLockError(error)) throw error;
       });
     await this.#supported;

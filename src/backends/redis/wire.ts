@@ -43,10 +43,7 @@ export function renewArgs(claim: Claim, remember: number): string[] {
 
 export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
 
-/**
- * Whether the reply to one request of a script is an error. Some options of the client (`stringNumbers`, `typeMapping`) make strings of integers, and
- * buffers of strings.
- */
+/** Whether a script's reply to one request is an error. Options (`stringNumbers`, `typeMapping`) make strings of integers, and buffers of strings. */
 export const isFailure = (reply: unknown): boolean => String(reply)[0] === '!';
 
 const errorIn = (failure: string): Error => new Error(failure.slice(2));

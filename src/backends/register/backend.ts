@@ -17,7 +17,6 @@ import {
   withLimit,
 } from '../../core/index.ts';
 import { TOO_LATE } from '../shared/queue.ts';
-import type { StoredClaim } from '../shared/stored-queue.ts';
 import { QUEUE_TRAITS } from '../shared/traits.ts';
 import { Calls } from './calls.ts';
 import { headOf, keyOf, nameOf } from './document.ts';
@@ -59,6 +58,8 @@ class Register implements Backend {
   readonly #documents = new RecentKeys<KeyDocument>(MAX_KEPT_QUEUES, ({ idle }) => !idle);
   readonly #sightings = new Sightings();
   readonly #watches = new Map<string, KeyWatch>();
+  /** By claim id, the newest attempt under way, and whether an earlier one has brought the claim into the queue too late. */
+  readonly #newest = new Map<string, { joined: boolean }>();
   #releases = 0;
 
   constructor(calls: Calls) {
@@ -94,16 +95,25 @@ class Register implements Backend {
       const attempt = queue.putOff(claim, age);
       return attempt && { attempt };
     };
-    const { attempt, joined } = await this.#document(claim.key).take({ ttl: claim.ttl, putOff }, (queue): Asked => {
-      if (isLate() && !queue.find(claim.id)) return { attempt: TOO_LATE };
-      return { attempt: queue.attempt(claim), joined: signOfLife(queue.joined) };
-    });
-    if (joined === undefined || !isLate()) return attempt;
-    // The claim joined too late, so it is removed. But if a later attempt got a grant, the claim has another sign of life, and stays.
-    await this.#document(claim.key).take({ settles: true }, (queue) =>
-      queue.remove(claim.id, (claim) => signOfLife(claim) === joined),
-    );
-    return TOO_LATE;
+    const turn = { joined: false };
+    this.#newest.set(claim.id, turn);
+    try {
+      const { attempt, joined } = await this.#document(claim.key).take({ ttl: claim.ttl, putOff }, (queue): Asked => {
+        if (isLate() && !queue.find(claim.id)) return { attempt: TOO_LATE };
+        return { attempt: queue.attempt(claim), joined: queue.joined !== undefined };
+      });
+      if (!(joined || turn.joined) || !isLate()) return attempt;
+      // The claim joined too late, so it is removed. But if a later attempt has begun, the claim is that attempt's, which may be in time.
+      const newest = this.#newest.get(claim.id);
+      if (newest === turn)
+        await this.#document(claim.key).take({ settles: true }, (queue) =>
+          queue.remove(claim.id, ({ id }) => id === claim.id),
+        );
+      else if (newest) newest.joined = true;
+      return TOO_LATE;
+    } finally {
+      if (this.#newest.get(claim.id) === turn) this.#newest.delete(claim.id);
+    }
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -118,12 +128,11 @@ class Register implements Backend {
     );
   }
 
-  release({ key, id }: Handle, next?: Claim): Promise<Release> {
+  release({ key, id }: Handle): Promise<Release> {
     const by = `${id.slice(0, 16)}/${this.#releases++}`;
-    return this.#document(key).take({ settles: true, ttl: next?.ttl }, (queue) => {
-      const freed = queue.remove(by, (claim) => claim.id === id);
-      return { freed, ...(next && { next: queue.attempt(next) }) };
-    });
+    return this.#document(key).take({ settles: true }, (queue) => ({
+      freed: queue.remove(by, (claim) => claim.id === id),
+    }));
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
@@ -183,13 +192,11 @@ async function* inParts(names: AsyncIterable<string>): AsyncIterable<string[]> {
   yield part;
 }
 
-/** The answer to an attempt, and the claim's sign of life if the attempt brought the claim into the queue. */
+/** The answer to an attempt, and whether the attempt brought the claim into the queue. */
 interface Asked {
   readonly attempt: Attempt;
-  readonly joined?: string | undefined;
+  readonly joined?: boolean;
 }
-
-const signOfLife = (claim: StoredClaim | undefined): string | undefined => claim && `${claim.token} ${claim.beat}`;
 
 /** The watch of one key. It serves all claims of this process that wait for the key, or hold it for a while. */
 class KeyWatch {

@@ -1,7 +1,7 @@
 import { backOff, type Hints, sleep } from '../../core/index.ts';
 import { type Calls, MAX_CONFLICTS } from './calls.ts';
 import { hintOf, hintText, nameOf } from './document.ts';
-import { Sightings, StoreTime } from './sightings.ts';
+import { Sightings } from './sightings.ts';
 
 /** The random pause after a refused write, so that rival processes do not write at the same time again, ms. */
 export const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
@@ -18,16 +18,14 @@ export class RegisterHints implements Hints {
 
   async read(name: string): Promise<string | undefined> {
     const { clock, store } = this.#calls;
-    const sent = clock.now();
     const { text, version, now } = await this.#calls.read(this.#nameOf(name));
     if (text === undefined) return undefined;
     const hint = hintOf(text, name, store.name);
     if (hint.text === null) return undefined;
-    const received = clock.now();
+    const received = clock.resync();
     const seen = { ...hint, id: version ?? '' };
     this.#seen.see(name, [seen], received);
-    const sight = now === undefined ? this.#seen.by(name, received) : new StoreTime(now, received - sent);
-    return sight.remaining(seen) > 0 ? hint.text : undefined;
+    return this.#seen.by(name, received, now).remaining(seen) > 0 ? hint.text : undefined;
   }
 
   async write(name: string, text: string | undefined, ttl: number): Promise<void> {

@@ -64,7 +64,7 @@ export class KeyDocument {
 
   /** @param ttl how long the step can wait for a request that is under way, ms */
   take<T>(
-    { ttl, ...how }: { ttl?: number | undefined } & Pick<Step, 'settles' | 'putOff'>,
+    { ttl, ...how }: { ttl?: number } & Pick<Step, 'settles' | 'putOff'>,
     apply: (queue: OpenQueue) => T,
   ): Promise<T> {
     if (ttl !== undefined) this.#reader.calls.hurry(ttl);
@@ -120,7 +120,7 @@ export class KeyDocument {
       for (const step of this.#pending.splice(0)) steps.push(step);
       if (!this.#known) {
         // The guess that the key has no document costs nothing: if the guess is wrong, the refusal brings the document.
-        const guess = this.#new && store.tellsConflicts === true;
+        const guess = this.#new && store.tellsConflicts === true && !store.tellsTime; // a guess has no time
         this.#known = guess ? this.#reader.stateOf(undefined, 0) : await this.#reader.read();
         fresh = !guess;
         this.#new = false;
@@ -147,23 +147,22 @@ export class KeyDocument {
    * @returns whether the store took the write; if not, the known queue is the one of the store
    */
   async #write(open: OpenQueue, sight: Sight, version: string | undefined, conflicts: number): Promise<boolean> {
-    const { clock, store } = this.#reader.calls;
-    await this.#reader.calls.proof?.passed();
+    const { calls, key, name, sightings } = this.#reader;
+    const { clock, proof, store } = calls;
+    await proof?.passed();
     const lives = Array.from(open.claims, (claim) => Math.max(claim.ttl, sight.remaining(claim)));
-    const refusal = this.#reader.calls.proof?.refusal(mostOf(lives));
+    const refusal = proof?.refusal(mostOf(lives));
     if (refusal) throw refusal;
-    const text = queueText(this.#reader.key, open, this.#reader.calls.mark());
+    const text = queueText(key, open, calls.mark());
     this.#known = undefined;
     const sent = clock.now();
     const doubt = this.#doubt;
     this.#doubt = true;
-    const { taken, found, ...made } = await this.#reader.calls
-      .write(this.#reader.name, text, version)
-      .catch((error): WriteOutcome => {
-        if (error instanceof Throttled) return { taken: false };
-        if (isLockError(error)) this.#doubt = doubt;
-        throw error;
-      });
+    const { taken, found, ...made } = await calls.write(name, text, version).catch((error): WriteOutcome => {
+      if (error instanceof Throttled) return { taken: false };
+      if (isLockError(error)) this.#doubt = doubt;
+      throw error;
+    });
     // If a client repeats a request by itself, the store may take the first and refuse the second. Then the store has our text.
     if (!taken && found?.text !== text) {
       // The random pause separates rivals. It grows with each conflict. It comes before the read: otherwise the read would be old.
@@ -176,11 +175,11 @@ export class KeyDocument {
       if (this.#known.text !== text) return false;
     }
     this.#doubt = false;
-    this.#reader.sightings.see(this.#reader.key, open.claims, clock.now());
+    sightings.see(key, open.claims, clock.resync()); // the write may have admitted claims
     const now = this.#known?.version ?? found?.version ?? made.version;
     this.#room.wrote(version, now, sent, clock.now());
-    const sightings = (): Sight => this.#reader.sightings.by(this.#reader.key, clock.now());
-    if (now !== undefined) this.#known = { queue: open, text, version: now, at: clock.now(), sight: sightings };
+    const sightNow = (): Sight => sightings.by(key, clock.now());
+    if (now !== undefined) this.#known = { queue: open, text, version: now, at: clock.now(), sight: sightNow };
     return true;
   }
 }

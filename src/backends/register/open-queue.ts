@@ -3,7 +3,7 @@ import { EngineQueue } from '../shared/queue.ts';
 import { type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
 import type { Calls } from './calls.ts';
 import { type QueueDocument, queueDocumentOf } from './document.ts';
-import { type Sight, type Sightings, StoreTime } from './sightings.ts';
+import type { Sight, Sightings } from './sightings.ts';
 
 /** The longest life of a place, ms. */
 const MAX_LIFE_MS = 120_000;
@@ -50,19 +50,26 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
   readonly #counter: TokenCounter;
   readonly #sight: Sight;
   readonly #pace: Parameters<typeof placeTerms>[1];
+  /** The claims that have expired as this process sees it. They are in the store, and a process that has watched nothing takes them for alive. */
+  readonly #overdue: readonly StoredClaim[];
+  /** Whether a step removes an overdue claim, so that the queue has to be written without it. */
+  #clears = false;
 
   constructor({ last, claims, out }: QueueDocument, sight: Sight, pace: Parameters<typeof placeTerms>[1]) {
     const counter = new TokenCounter(last);
     // Each write of the queue also stores for how long this process has seen no new sign of life of each claim.
-    super(
-      counter,
-      Array.from(claims, (claim) => ({ ...claim, watched: sight.watched(claim) })),
-    );
+    const stored = Array.from(claims, (claim) => ({ ...claim, watched: sight.watched(claim) }));
+    super(counter, stored);
     this.#counter = counter;
     this.#sight = sight;
     this.#pace = pace;
     this.out = out;
     this.at(sight);
+    this.#overdue = stored.filter(({ id, watched }) => watched !== undefined && !this.find(id));
+  }
+
+  override get changed(): boolean {
+    return super.changed || this.#clears;
   }
 
   get last(): bigint {
@@ -101,7 +108,10 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
 
   /** Removes a claim. @param by the mark of the step @returns whether this step has removed it, now or by a write that was sent before */
   remove(by: string, isIt: (claim: StoredClaim) => boolean): boolean {
-    if (!this.evict(isIt)) return this.out.includes(by);
+    if (!this.evict(isIt)) {
+      this.#clears ||= this.#overdue.some(isIt);
+      return this.out.includes(by);
+    }
     this.out = [by, ...this.out].slice(0, MAX_MARKS);
     return true;
   }
@@ -134,13 +144,16 @@ export class QueueReader {
 
   async read(): Promise<QueueState> {
     const { clock } = this.calls;
-    const sent = clock.now();
+    const sent = clock.resync(); // otherwise a sleep before this line would count as a part of the request
     const entry = await this.calls.read(this.name);
     this.took = clock.now() - sent;
     return this.stateOf(entry, sent);
   }
 
-  /** @param sent when the request for the entry was sent */
+  /**
+   * @param entry undefined for a guess that there is no document; a guess forgets nothing that was seen
+   * @param sent when the request for the entry was sent
+   */
   stateOf(entry: RegisterEntry | undefined, sent: number): QueueState {
     const { clock, store } = this.calls;
     const { text, version, now } = entry ?? {};
@@ -149,9 +162,8 @@ export class QueueReader {
       text === undefined
         ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, claims: [], out: [] }
         : queueDocumentOf(text, this.key, store.name);
-    this.sightings.see(this.key, queue.claims, clock.now());
-    const sight = (): Sight =>
-      now === undefined ? this.sightings.by(this.key, clock.now()) : new StoreTime(now, clock.now() - sent);
+    if (entry) this.sightings.see(this.key, queue.claims, clock.resync());
+    const sight = (): Sight => this.sightings.by(this.key, clock.now(), now, sent);
     return { queue, text, version, at: clock.now(), sight };
   }
 

@@ -73,11 +73,10 @@ async function wrong(calls: Calls, always: boolean): Promise<string | undefined>
 async function races(calls: Calls): Promise<boolean> {
   const race = async (name: string): Promise<boolean> => {
     const write = writing(calls, name);
-    const taken = (await Promise.all(Array.from({ length: RIVALS }, () => write()))).filter(
-      ({ taken }) => taken,
-    ).length;
-    await calls.store.remove?.(name).catch(() => {}); // without the right to remove it, the object stays
-    return taken > 1;
+    const written = await Promise.all(Array.from({ length: RIVALS }, () => write()));
+    // Without the right to remove it, the object stays.
+    await calls.limited(async () => calls.store.remove?.(name), 'a removal').catch(() => {});
+    return written.filter(({ taken }) => taken).length > 1;
   };
   const all = Array.from({ length: RACES }, () => race(`${calls.prefix}/proofs/${calls.mark()}`));
   return (await Promise.all(all)).includes(true);

@@ -5,8 +5,8 @@ type Beating = Pick<StoredClaim, 'id' | 'beat' | 'life' | 'watched'> & Partial<P
 
 export interface Sight extends QueueTime {
   remaining(claim: Beating & Pick<StoredClaim, 'expires'>): number;
-  /** For how long, at least, the claim's last sign of life has not changed, ms; undefined if the store has a clock. */
-  watched(claim: Beating): number | undefined;
+  /** For how long, at least, the claim's last sign of life has not changed, ms; undefined if the store's clock says when the claim expires. */
+  watched(claim: Beating & Pick<StoredClaim, 'expires'>): number | undefined;
 }
 
 /** A sign of life, and the earliest time at which it is known to have been there, by the clock of this process. */
@@ -33,6 +33,7 @@ export class Sightings {
     this.#seen = new RecentKeys(kept);
   }
 
+  /** @param now by `resync`: if the clock were corrected only later, a sleep of the machine would count as time without a sign of life */
   see(key: string, claims: Iterable<Beating>, now: number): void {
     const before = this.#seen.get(key);
     const seen = new Map(Array.from(claims, (claim) => [claim.id, seenOf(claim, before?.get(claim.id), now)]));
@@ -40,12 +41,13 @@ export class Sightings {
     else this.#seen.set(key, seen);
   }
 
-  by(key: string, now: number): Sight {
+  /** @param time the store's time in an answer, if the store has a clock @param sent when the request for that answer was sent */
+  by(key: string, now: number, time?: number, sent = now): Sight {
     const watched = (claim: Beating): number => {
       const seen = this.#seen.get(key)?.get(claim.id);
       return seen?.sign === signOf(claim) ? Math.floor(now - seen.since) : 0;
     };
-    return {
+    const observed: Sight = {
       now,
       watched,
       remaining: (claim) => claim.life! - watched(claim),
@@ -55,6 +57,7 @@ export class Sightings {
         claim.watched = undefined;
       },
     };
+    return time === undefined ? observed : new StoreTime(time, now - sent, observed);
   }
 }
 
@@ -64,11 +67,18 @@ function seenOf(claim: Beating, before: Seen | undefined, now: number): Seen {
   return { sign, since: before?.sign === sign ? Math.min(before.since, stored) : stored };
 }
 
-/** The time of a store that has a clock. */
-export class StoreTime extends EngineTime implements Sight {
+/** The time of a store that has a clock. A claim that was written without that time is watched, until its next sign of life. */
+class StoreTime extends EngineTime implements Sight {
+  readonly #observed: Sight;
+
   /** @param time the store's time in an answer that has just come @param spent the ms since the request was sent */
-  constructor(time: number, spent: number) {
+  constructor(time: number, spent: number, observed: Sight) {
     super(time, time + spent);
+    this.#observed = observed;
+  }
+
+  override remaining(claim: Beating & Pick<StoredClaim, 'expires'>): number {
+    return claim.expires === undefined ? this.#observed.remaining(claim) : super.remaining(claim);
   }
 
   override revive(claim: StoredClaim, life: number): void {
@@ -76,5 +86,7 @@ export class StoreTime extends EngineTime implements Sight {
     claim.beat = (claim.beat ?? 0) + 1;
   }
 
-  watched(): undefined {}
+  watched(claim: Beating & Pick<StoredClaim, 'expires'>): number | undefined {
+    return claim.expires === undefined ? this.#observed.watched(claim) : undefined;
+  }
 }

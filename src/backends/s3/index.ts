@@ -1,2 +1,1 @@
-export type { S3Like } from './backend.ts';
-export { s3 } from './backend.ts';
+export { type S3Like, s3 } from './backend.ts';

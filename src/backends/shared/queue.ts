@@ -12,7 +12,6 @@ import {
   placeTtlOf,
   type QueueEntry,
   type Refusal,
-  type Release,
   type Renewal,
   type ValueRecord,
   type Values,
@@ -107,13 +106,19 @@ export class EngineQueue {
     return { validFor: mine.ttl, ...(kept && { kept }) };
   }
 
-  /** Removes the claim. If the claim holds, the same step stores the value. */
-  release({ id }: Pick<Claim, 'id'>, value?: NewValue): Release {
+  /** Removes the claim. @returns whether there was one */
+  release({ id }: Pick<Claim, 'id'>): boolean {
     const mine = this.find(id);
-    const stored = value !== undefined && mine?.held === true;
-    if (stored) this.#keep(recordWith(mine.token, value, this.#claims.time.now));
     if (mine) this.#claims.leave(mine);
-    return value ? { freed: stored, stored } : { freed: mine !== undefined };
+    return mine !== undefined;
+  }
+
+  /** Removes the claim. If the claim holds, the same step stores the value. @returns whether the value was stored */
+  store({ id }: Pick<Claim, 'id'>, value: NewValue): boolean {
+    const mine = this.find(id);
+    if (mine?.held) this.#keep(recordWith(mine.token, value, this.#claims.time.now));
+    this.release({ id });
+    return mine?.held === true;
   }
 
   /** @returns the claim that it removed */
@@ -136,12 +141,8 @@ export class EngineQueue {
 
   entries(key: string): QueueEntry[] {
     const { time } = this.#claims;
-    const listed = (claim: StoredClaim) => ({
-      ...claim,
-      remaining: time.remaining(claim),
-      since: claim.joined === undefined ? undefined : time.now - claim.joined,
-    });
-    return entriesOf(key, Array.from(this.#claims, listed));
+    const listed = Array.from(this.#claims, (claim) => listedAt(time, claim));
+    return entriesOf(key, listed);
   }
 
   #attempt(claim: Claim, process: string | undefined): Attempt {
@@ -181,6 +182,12 @@ export class EngineQueue {
     this.#recordChanged = true;
   }
 }
+
+const listedAt = (time: QueueTime, claim: StoredClaim) => ({
+  ...claim,
+  remaining: time.remaining(claim),
+  since: claim.joined === undefined ? undefined : time.now - claim.joined,
+});
 
 /** Makes one step of the queue of a key. */
 type QueueStep = <T>(key: string, act: (queue: EngineQueue) => T) => Promise<T>;

@@ -40,14 +40,10 @@ export class ServerClock {
 
   /** Gives what the server's clock shows, unless the last answer came longer than `ms` ago. */
   lately(ms: number): number | undefined {
-    const now = this.#clock.now();
-    return now - this.#learned > ms ? undefined : this.in(0, now);
+    return this.age > ms ? undefined : this.in(0);
   }
 
-  /**
-   * Gives what the server's clock shows, ms since 1970, `ms` after our clock shows `since`; undefined while the server's clock is not
-   * known.
-   */
+  /** Gives what the server's clock shows, ms since 1970, `ms` after our clock shows `since`; undefined while the server's clock is not known. */
   in(ms: number, since: number = this.#clock.now()): number | undefined {
     return this.#ahead === undefined ? undefined : since + ms + this.#ahead;
   }

@@ -43,6 +43,8 @@ interface SessionHold<S> {
   /** The session on which the lock is held or asked for, once it is known. */
   on?: S;
   isHeld?: boolean;
+  /** The release under way. A second unlock would free the lock of another reader on the session. */
+  leaving?: Promise<boolean>;
 }
 
 /** The locks that this process holds or asks for, by lock and id. The server would grant one lock twice to one session, so `attempt` looks here first. */
@@ -58,9 +60,9 @@ class SessionHolds<S extends LockSession> {
     return this.#living(lock)?.get(id);
   }
 
-  /** Whether one more claim may ask for the lock: no claim here has it, or all are readers, the new one too. */
-  admits(lock: string, shared: boolean): boolean {
-    return [...(this.#living(lock)?.values() ?? [])].every((hold) => hold.shared && shared);
+  /** Whether a claim may ask for the lock: no other claim here has it, or all are readers, this one too. */
+  admits(lock: string, mine: Pick<SessionHold<S>, 'shared'>): boolean {
+    return [...(this.#living(lock)?.values() ?? [])].every((hold) => hold === mine || (hold.shared && mine.shared));
   }
 
   /** Whether another claim has the same lock, or asks for it, on the same session. */
@@ -116,7 +118,7 @@ export class SessionLocks<S extends LockSession> {
     const mine = this.#holds.get(lock, id);
     if (mine) return mine.asked;
     const shared = !isExclusive(claim);
-    if (this.#waits.has(id) || !this.#holds.admits(lock, shared)) return { granted: false };
+    if (this.#waits.has(id) || !this.#holds.admits(lock, { shared })) return { granted: false };
     const hold: SessionHold<S> = { shared, asked: Promise.resolve().then(() => this.#ask(lock, hold, claim)) };
     this.#holds.keep(lock, id, hold);
     const answer = await hold.asked;
@@ -129,18 +131,19 @@ export class SessionLocks<S extends LockSession> {
     return Promise.all(
       claims.map(async ({ key, id }) => {
         const hold = this.#holds.get(this.#lockOf(key), id);
+        if (hold && !hold.isHeld) return 'unknown'; // its attempt is under way: a quorum asks for such a vote, too
         const held = hold && (await (hold.on?.confirm?.().catch(() => false) ?? true));
         return held ? { validFor: Number.POSITIVE_INFINITY } : 'gone';
       }),
     );
   }
 
-  async release({ key, id }: Handle, next?: Claim): Promise<Release> {
+  async release({ key, id }: Handle): Promise<Release> {
     const lock = this.#lockOf(key);
     const waited = await this.#dismiss(id);
     const hold = this.#holds.get(lock, id);
-    const freed = hold ? await this.#giveBack(lock, id, hold) : waited;
-    return { freed, next: next && (await this.attempt(next)) };
+    if (hold) hold.leaving ??= this.#giveBack(lock, id, hold);
+    return { freed: (await hold?.leaving) ?? waited };
   }
 
   async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
@@ -168,7 +171,8 @@ export class SessionLocks<S extends LockSession> {
         throw new Error('the claim was given up meanwhile');
       }
       hold.on = on;
-      const answer = await on.take(lock, claim);
+      // Until this session could be had, a wait on it may have got the lock: the server would grant the lock to the session again.
+      const answer = this.#holds.admits(lock, hold) ? await on.take(lock, claim) : undefined;
       hold.isHeld = typeof answer === 'object';
       if (typeof answer === 'object') return answer;
       this.#holds.forget(lock, id, hold);
@@ -217,10 +221,8 @@ export class SessionLocks<S extends LockSession> {
     const { id } = claim;
     const grant = await on.wait(lock, claim);
     this.#waits.delete(id);
-    if (grant) {
-      const asked = Promise.resolve(grant);
-      this.#holds.keep(lock, id, { shared: !isExclusive(claim), on, asked, isHeld: true });
-    }
+    const asked = grant && Promise.resolve(grant);
+    if (asked) this.#holds.keep(lock, id, { shared: !isExclusive(claim), on, asked, isHeld: true });
     this.#watchers.get(id)?.(grant);
   }
 

@@ -17,16 +17,40 @@ export class Admissions {
     this.#clock = clock;
   }
 
-  /** A definite refusal must leave nothing behind, but may come after the node was made. So this removes the node. */
-  async attempt(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Attempt> {
+  /**
+   * A definite refusal must leave nothing behind, but may come after the node was made. So this removes the node, unless a notification
+   * has granted it meanwhile: core keeps that hold.
+   * @param attempt with all its steps
+   */
+  async whole(connection: ZooKeeperConnection, claim: Claim, attempt: () => Promise<Attempt>): Promise<Attempt> {
     try {
-      return await this.#stand(connection, claim, began);
+      return await attempt();
     } catch (error) {
-      if (translateError(error, 'queue') instanceof LockError) {
+      const isRefused = translateError(error, 'queue') instanceof LockError;
+      if (isRefused && !this.#own.get(claim.id, connection.session)?.notified)
         await this.#own.withdraw(connection, claim).catch(() => {});
-      }
       throw error;
     }
+  }
+
+  async attempt(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Attempt> {
+    const parent = this.#own.parent(claim.key);
+    const waiting = this.#own.get(claim.id, connection.session);
+    if (claim.queue && waiting && (await stillRefused(connection, parent, waiting, this.#clock.now()))) {
+      waiting.asked = began;
+      return { granted: false };
+    }
+    const [place, listing] = await this.#own.stand(connection, claim, began);
+    place.asked = began;
+    // The listing may be older than the notification, from which core counts on the hold: it needs the time that the session has from `began` on.
+    if (place.notified) return this.#grant(connection, claim, place, false);
+    // ZooKeeper cannot refuse a late request. So a node that this one made too late is given up, unless a notification has granted it meanwhile.
+    const late = place.made === began && !place.lost && this.#clock.now() - began > claim.within;
+    const verdict = verdictFrom(place, listing, this.#clock.now());
+    if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
+    if (late || !claim.queue) await this.#own.withdraw(connection, claim);
+    if (late || verdict.admitted) return { granted: false, late: true };
+    return { granted: false, ahead: verdict.ahead };
   }
 
   async renew(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Renewal> {
@@ -41,26 +65,10 @@ export class Admissions {
     const place = this.#own.get(claim.id, connection.session);
     if (!place) throw new ConnectionLost('there is no place in the queue');
     const admitted = await watchObstacle(connection, this.#own.parent(claim.key), place, notify, this.#clock);
-    return admitted && this.#grant(connection, claim, place, admitted.relay);
-  }
-
-  async #stand(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Attempt> {
-    const parent = this.#own.parent(claim.key);
-    const waiting = this.#own.get(claim.id, connection.session);
-    if (claim.queue && waiting && (await stillRefused(connection, parent, waiting, this.#clock.now()))) {
-      waiting.asked = began;
-      return { granted: false };
-    }
-    const [place, listing] = await this.#own.stand(connection, claim);
-    place.made ??= began;
-    place.asked = began;
-    // ZooKeeper cannot refuse a late request. So a node that was made too late is given up.
-    const late = this.#clock.now() - began > claim.within;
-    const verdict = verdictFrom(place, listing, this.#clock.now());
-    if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
-    if (late || !claim.queue) await this.#own.withdraw(connection, claim);
-    if (late || verdict.admitted) return { granted: false, late: true };
-    return { granted: false, ahead: verdict.ahead };
+    if (!this.#own.has(claim.id, place)) throw new ConnectionLost('the place was given up meanwhile');
+    if (!admitted) return undefined;
+    place.notified = true;
+    return this.#grant(connection, claim, place, admitted.relay);
   }
 
   #grant(connection: ZooKeeperConnection, claim: Claim, place: OwnNode, relay: boolean): Grant {

@@ -105,12 +105,15 @@ class Zookeeper implements Backend {
       throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
     }
     return this.#turns.take(claim.id, () => {
-      this.#own.begin(claim);
+      const isFirst = this.#own.begin(claim);
       const ask = (connection: ZooKeeperConnection, began: number): Promise<Attempt> => {
         const attempt = (): Promise<Attempt> => this.#admissions.attempt(connection, claim, began);
-        return claim.accepts ? this.values.ask(connection, claim, claim.accepts, began, attempt) : attempt();
+        return this.#admissions.whole(connection, claim, () => this.values.ask(connection, claim, began, attempt));
       };
-      return this.#ask(`queue for ${JSON.stringify(claim.key)}`, ask, claim.within);
+      return this.#ask(`queue for ${JSON.stringify(claim.key)}`, ask, claim.within).catch((error) => {
+        if (isFirst && error instanceof LockError) this.#own.endUnsent(claim); // core releases it only after an earlier attempt
+        throw error;
+      });
     });
   }
 
@@ -123,21 +126,24 @@ class Zookeeper implements Backend {
     return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));
   }
 
-  async release(handle: Handle, next?: Claim, value?: NewValue): Promise<Release> {
-    const key = JSON.stringify(handle.key);
-    const released = await this.#turns.take(handle.id, async () => {
-      if (value) return this.#ask(`keep a value under ${key}`, (open) => this.values.store(open, handle, value));
+  release(handle: Handle): Promise<Release> {
+    return this.#turns.take(handle.id, async () => {
       if (this.#own.endUnsent(handle)) return { freed: false };
       this.#own.giveUp(handle);
-      return { freed: await this.#ask(`leave ${key}`, (connection) => this.#own.leave(connection, handle)) };
+      return { freed: await this.#ask(`leave ${JSON.stringify(handle.key)}`, (zk) => this.#own.leave(zk, handle)) };
     });
-    return next && value ? { ...released, next: await this.attempt(next) } : released;
+  }
+
+  store(handle: Handle, value: NewValue): Promise<boolean> {
+    const what = `keep a value under ${JSON.stringify(handle.key)}`;
+    return this.#turns.take(handle.id, () => this.#ask(what, (zk) => this.values.store(zk, handle, value)));
   }
 
   /** Removes the nodes of claims that were given up: the session keeps these nodes, and no caller asks for them. */
   #clear(connection: ZooKeeperConnection): void {
-    for (const handle of this.#own.leaving) {
-      const leave = (): Promise<unknown> => this.#own.leave(connection, handle);
+    for (const handle of this.#own.leaving.values()) {
+      // If the claim has stood again meanwhile, its late node is gone, and this would remove the new one.
+      const leave = async () => this.#own.leaving.has(handle.id) && this.#own.leave(connection, handle);
       this.#turns.take(handle.id, leave).catch((error) => {
         // After a definite refusal this process may not remove the node. After another error the next connection removes it.
         if (translateError(error, 'leave') instanceof LockError) this.#own.forgive(handle.id);
@@ -164,11 +170,10 @@ class Zookeeper implements Backend {
         await caughtUp(connection, this.#own.parent(prefix));
         return yield* entriesOn(connection, prefix, this.#own.parent(prefix));
       }
-      const { root } = this.#settings;
-      for (const [looked, segment] of [...(await listNow(connection, root)).names].sort().entries()) {
+      for (const [looked, segment] of [...(await listNow(connection, this.#settings.root)).names].sort().entries()) {
         const key = decodeKey(segment);
         if (!key?.startsWith(prefix)) continue;
-        yield* entriesOn(connection, key, `${root}/${segment}`);
+        yield* entriesOn(connection, key, `${this.#settings.root}/${segment}`);
         progress?.(looked + 1);
       }
     } catch (error) {
@@ -177,9 +182,7 @@ class Zookeeper implements Backend {
   }
 
   changed(key: string, notify: () => void): Promise<AsyncDisposable> {
-    return this.#ask(`watch ${JSON.stringify(key)}`, (connection) =>
-      watchChildren(connection, this.#own.parent(key), notify),
-    );
+    return this.#ask(`watch ${JSON.stringify(key)}`, (zk) => watchChildren(zk, this.#own.parent(key), notify));
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
@@ -206,12 +209,9 @@ class Zookeeper implements Backend {
 
 /** Lists all claims of a key, also claims of Curator's clients. */
 async function* entriesOn(connection: ZooKeeperConnection, key: string, parent: string): AsyncIterable<QueueEntry> {
-  const queue = sortedQueue((await list(connection, parent)).names);
   const unread = { token: 0n, label: '', remaining: Number.POSITIVE_INFINITY };
-  const entries = entriesOf(
-    key,
-    queue.map((claim) => ({ ...claim, ...unread })),
-  );
+  const queue = sortedQueue((await list(connection, parent)).names).map((claim) => ({ ...claim, ...unread }));
+  const entries = entriesOf(key, queue);
   for (let from = 0; from < queue.length; from += MAX_BATCH) {
     const batch = queue.slice(from, from + MAX_BATCH);
     const nodes = await Promise.all(batch.map(({ name }) => read(connection, `${parent}/${name}`)));

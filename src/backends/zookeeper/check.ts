@@ -18,22 +18,15 @@ export async function check(connection: ZooKeeperConnection, granted: number, se
   };
   const version = /version: (\d+)\.(\d+)\.(\d+)/.exec(report);
   if (!version) {
-    add(
-      'info',
-      'version-unknown',
-      'the server does not say which version it is',
-      'Add srvr to 4lw.commands.whitelist, or make sure that the version is 3.5 or newer, best 3.8.',
-    );
+    const advice = 'Add srvr to 4lw.commands.whitelist, or make sure that the version is 3.5 or newer, best 3.8.';
+    add('info', 'version-unknown', 'the server does not say which version it is', advice);
   } else if (Number(version[1]) === 3 && Number(version[2]) < 5) {
     add('danger', 'version', `${version[0]} has no container nodes`, 'Upgrade to 3.8 or newer.');
   }
   if (/^Mode: standalone/m.test(report)) {
-    add(
-      'warning',
-      'standalone',
-      'one server alone: when it is down nobody gets a lock, and when its disk is lost, tokens begin again',
-      'Run three or five servers.',
-    );
+    const message =
+      'one server alone: when it is down nobody gets a lock, and when its disk is lost, tokens begin again';
+    add('warning', 'standalone', message, 'Run three or five servers.');
   }
   if (granted !== settings.timeout) {
     const [severity, effect, change] =
@@ -44,12 +37,8 @@ export async function check(connection: ZooKeeperConnection, granted: number, se
     add(severity, 'session-timeout', message, `${change} on the servers, or ask for what they give.`);
   }
   if (acl.some(({ scheme, id, permissions }) => scheme === 'world' && id === 'anyone' && permissions > 1)) {
-    add(
-      'warning',
-      'acl-world-anyone',
-      'everybody who can reach the server may remove locks',
-      'Give auth: { user, password }, and the same to every client of these locks.',
-    );
+    const advice = 'Give auth: { user, password }, and the same to every client of these locks.';
+    add('warning', 'acl-world-anyone', 'everybody who can reach the server may remove locks', advice);
   }
   return found;
 }

@@ -32,10 +32,7 @@ function kindOf({ units, capacity, readWrite }: Claim): string {
   return `${units}of${capacity}-lock-`;
 }
 
-/**
- * The queue, in order. A sequential node with an unknown name takes all units, since its meaning is not known. A child without a number is
- * no claim.
- */
+/** The queue, in order. A sequential node with an unknown name takes all units: its meaning is not known. A child without a number is no claim. */
 export function sortedQueue(names: readonly string[]): ClaimNode[] {
   const queue = names.map(member).filter((found) => found !== undefined);
   // Compared as serial numbers (RFC 1982), the numbers keep their order when the counter wraps, if they differ by less than 2³¹.

@@ -50,9 +50,8 @@ const BOUNDS = { min: 1_000, max: 3_600_000 };
 export function settingsOf(options: ZookeeperOptions) {
   checkGiven(options, KNOWN, 'options of zookeeper()');
   const { auth, tls, prefix = 'holdfast', sessionTimeout = 10_000, clock = systemClock } = options;
-  if (auth && (typeof auth.user !== 'string' || typeof auth.password !== 'string' || auth.user.includes(':'))) {
+  if (auth && (typeof auth.user !== 'string' || typeof auth.password !== 'string' || auth.user.includes(':')))
     throw invalid('auth must have a user, without a colon, and a password');
-  }
   return {
     servers: parseServers(options.servers),
     timeout: milliseconds(sessionTimeout, 'sessionTimeout', BOUNDS),
@@ -64,14 +63,13 @@ export function settingsOf(options: ZookeeperOptions) {
   };
 }
 
+/** All permissions of a node, as bits. */
+const ALL = 31;
+
 /** Nobody could use nodes with misspelt rights, not even their creator. */
 function checkAcl(acl: readonly Acl[]): readonly Acl[] {
   const isGood = ({ permissions = 0, scheme, id }: Partial<Acl>): boolean =>
-    Number.isInteger(permissions) &&
-    permissions >= 1 &&
-    permissions <= 31 &&
-    typeof scheme === 'string' &&
-    typeof id === 'string';
+    permissions > 0 && (permissions & ALL) === permissions && typeof scheme === 'string' && typeof id === 'string';
   if (Array.isArray(acl) && acl.length > 0 && acl.every((entry) => isGood(entry ?? {}))) return acl;
   throw invalid('acl must be a list of { permissions, scheme, id }, with permissions from 1 to 31, which are all');
 }

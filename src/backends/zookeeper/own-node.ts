@@ -15,9 +15,11 @@ export interface OwnNode {
   readonly token: bigint;
   /** Aborted when the hold is lost. Made with the first grant. */
   lost?: AbortController;
-  /** A time before the request to create the node was sent, by the clock. Set by the first answered attempt, at the latest. */
-  made?: number;
-  /** When the last answered attempt began. */
+  /** Whether a notification has granted the hold. */
+  notified?: true;
+  /** A time before the request to create the node was sent, by the clock. */
+  readonly made: number;
+  /** When the last answered attempt began; before the first answer, when the attempt began that has made or found the node. */
   asked: number;
   /** The state of the write that notifies the next permit of this admission; undefined: no write is needed. */
   relay?: 'owed' | 'sent';

@@ -20,7 +20,7 @@ export class OwnNodes {
   /** The ids of claims for which no creation of a node was sent yet. */
   readonly #unsent = new Set<string>();
   /** The claims that were given up, by id. The session may keep their nodes, so each stays here until its node is surely gone. */
-  readonly #leaving = new Map<string, Leaving>();
+  readonly leaving = new Map<string, Leaving>();
 
   constructor(root: string, acl: readonly Acl[]) {
     this.#root = root;
@@ -31,10 +31,6 @@ export class OwnNodes {
     return `${this.#root}/${encodeKey(key)}`;
   }
 
-  get leaving(): readonly Leaving[] {
-    return [...this.#leaving.values()];
-  }
-
   /** The node of a claim, if this session made it. A node of an earlier session is lost. */
   get(id: string, session: bigint): OwnNode | undefined {
     const place = this.#own.get(id);
@@ -43,8 +39,11 @@ export class OwnNodes {
     return undefined;
   }
 
-  begin({ id }: Handle): void {
-    if (!this.#own.has(id) && !this.#doubts.has(id)) this.#unsent.add(id);
+  /** @returns whether this process knows of no earlier attempt of the claim */
+  begin({ id }: Handle): boolean {
+    const isFirst = ![this.#unsent, this.#own, this.#doubts, this.leaving].some((known) => known.has(id));
+    if (isFirst) this.#unsent.add(id);
+    return isFirst;
   }
 
   /**
@@ -55,18 +54,19 @@ export class OwnNodes {
     return this.#unsent.delete(id);
   }
 
-  /** Makes the node of a claim, or finds the node that was made before. */
-  async stand(connection: ZooKeeperConnection, claim: Claim): Promise<Stand> {
-    const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
+  /** Makes the node of a claim, or finds the node that was made before. @param began when the attempt began, by the clock */
+  async stand(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Stand> {
+    if (this.leaving.has(claim.id)) await this.leave(connection, claim); // its late node would stand before the new one
+    const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim, began));
     if (place) {
       const listing = await listNow(connection, this.parent(claim.key));
       if (listing.names.includes(place.name)) return [place, listing];
       this.lose(claim.id, place);
     }
-    return this.#create(connection, claim);
+    return this.#create(connection, claim, began);
   }
 
-  async #create(connection: ZooKeeperConnection, claim: Claim): Promise<Stand> {
+  async #create(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Stand> {
     const parent = this.parent(claim.key);
     const path = `${parent}/${nodeName(claim)}`;
     const creation = createEphemeralSequential(path, Buffer.from(claim.label), this.#acl);
@@ -75,14 +75,16 @@ export class OwnNodes {
       this.#doubts.set(claim.id, undefined);
       // Both requests are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. If
       // the listing fails, the path is kept: a user with the right to make nodes, but not to list them, can then remove the node.
-      const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
+      const keep = (created: CreatedNode) => this.#keep(claim.id, connection.session, created, began, began);
+      const making = connection.request(creation).then(keep);
       return Promise.all([making, list(connection, parent)]);
     });
   }
 
-  #keep({ id }: Handle, { session }: ZooKeeperConnection, { path, stat }: CreatedNode): OwnNode {
+  /** Keeps a node with its times from the first moment on: a notification may grant it before the rest of this attempt is answered. */
+  #keep(id: string, session: bigint, { path, stat }: CreatedNode, asked: number, made: number): OwnNode {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    const place = { session, path, name, token: stat.czxid, asked: 0 };
+    const place = { session, path, name, token: stat.czxid, asked, made };
     this.#doubts.delete(id);
     this.#own.set(id, place);
     return place;
@@ -92,13 +94,13 @@ export class OwnNodes {
    * Finds a node whose creation was not answered. Removes a node of an earlier session: the node ends with that session, so the claim must
    * not take it as its place (CURATOR-498), and nobody should wait for it.
    */
-  async #adopt(connection: ZooKeeperConnection, claim: Claim): Promise<OwnNode | undefined> {
+  async #adopt(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<OwnNode | undefined> {
     if (!this.#doubts.has(claim.id)) return undefined;
     let adopted: OwnNode | undefined;
     for (const path of await nodesOf(connection, this.parent(claim.key), claim.id)) {
       const node = await read(connection, path);
       if (node?.stat.ephemeralOwner === connection.session)
-        adopted = Object.assign(this.#keep(claim, connection, { path, ...node }), { made: Number.NEGATIVE_INFINITY });
+        adopted = this.#keep(claim.id, connection.session, { path, ...node }, began, Number.NEGATIVE_INFINITY);
       else if (node) await removeNode(connection, path);
     }
     return adopted;
@@ -109,12 +111,12 @@ export class OwnNodes {
     const place = this.#own.get(id);
     this.#own.delete(id);
     const path = place?.path ?? this.#doubts.get(id);
-    if (place || this.#doubts.has(id)) this.#leaving.set(id, { id, key, path });
+    if (place || this.#doubts.has(id)) this.leaving.set(id, { id, key, path });
   }
 
   /** Removes the node of a claim that was given up, by its path or by its name. @returns whether there was a node */
   async leave(connection: ZooKeeperConnection, handle: Handle): Promise<boolean> {
-    const path = this.#leaving.get(handle.id)?.path;
+    const path = this.leaving.get(handle.id)?.path;
     const paths = path === undefined ? await nodesOf(connection, this.parent(handle.key), handle.id) : [path];
     const ends = await Promise.all(paths.map((each) => removeNode(connection, each)));
     this.forgive(handle.id);
@@ -129,7 +131,7 @@ export class OwnNodes {
 
   /** Forgets a claim that was given up: this process has nothing more to remove. */
   forgive(id: string): void {
-    this.#leaving.delete(id);
+    this.leaving.delete(id);
     this.#doubts.delete(id);
   }
 

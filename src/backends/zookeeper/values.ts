@@ -1,14 +1,5 @@
 import { hash } from 'node:crypto';
-import type {
-  Attempt,
-  Claim,
-  Handle,
-  NewValue,
-  Release,
-  ValueCondition,
-  ValueRecord,
-  Values,
-} from '../../core/index.ts';
+import type { Attempt, Claim, Handle, NewValue, ValueRecord, Values } from '../../core/index.ts';
 import { type KeyRecord, recordOf, recordWith, storedValueIn, valueRecordOf, writeRecord } from '../shared/record.ts';
 import { type RepeatedWatch, watchEach } from '../shared/repeated-watch.ts';
 import { askBeside } from '../shared/values-beside.ts';
@@ -97,21 +88,16 @@ export class ZookeeperValues implements Values {
   }
 
   /** @param sent when the attempt began, by the clock */
-  ask(
-    connection: ZooKeeperConnection,
-    claim: Claim,
-    accepts: ValueCondition,
-    sent: number,
-    attempt: () => Promise<Attempt>,
-  ): Promise<Attempt> {
-    const { key, id } = claim;
+  ask(connection: ZooKeeperConnection, claim: Claim, sent: number, attempt: () => Promise<Attempt>): Promise<Attempt> {
+    const { key, id, accepts } = claim;
+    if (!accepts) return attempt();
     return askBeside(claim, accepts, attempt, async () => {
       const place = this.#own.get(id, connection.session);
       const looked = this.#settings.clock.now();
       const stored = await this.#read(connection, key, false);
       const { now, counted } = stored;
       return {
-        record: recordAsOf(stored, looked - sent, place && { token: place.token, waited: sent - place.made! }),
+        record: recordAsOf(stored, looked - sent, place && { token: place.token, waited: sent - place.made }),
         now,
         withdraw: () => this.#own.withdraw(connection, claim),
         stands: async () =>
@@ -121,7 +107,7 @@ export class ZookeeperValues implements Values {
     });
   }
 
-  async store(connection: ZooKeeperConnection, handle: Handle, value: NewValue): Promise<Release> {
+  async store(connection: ZooKeeperConnection, handle: Handle, value: NewValue): Promise<boolean> {
     const { id, key } = handle;
     const { clock } = this.#settings;
     const place = this.#own.get(id, connection.session);
@@ -134,7 +120,7 @@ export class ZookeeperValues implements Values {
     this.#own.giveUp(handle);
     if (stored) this.#own.forgive(id);
     else await this.#own.leave(connection, handle);
-    return { freed: stored, stored };
+    return stored;
   }
 
   listen({ key }: Claim, wake: () => void): RepeatedWatch {

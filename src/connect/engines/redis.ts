@@ -15,9 +15,7 @@ import { type Address, pick, single } from '../url.ts';
 type Driver = Pick<typeof import('ioredis'), 'Cluster' | 'Redis'>;
 type Client = Redis | Cluster;
 
-/**
- * No offline queue and no resending: a command that is not sent now must not be sent later, when nobody waits for it any more.
- */
+/** No offline queue and no resending: a command that is not sent now must not be sent later, when nobody waits for it any more. */
 const SAFE = {
   lazyConnect: true,
   enableOfflineQueue: false,
@@ -147,22 +145,16 @@ async function openClient(address: Address, engine: (client: Client) => Backend)
     if (!closed) client.connect().catch(() => {}); // its 'error' event says why
   };
   const connected = withConnectLimit(client.connect()).then(
-    () => {
-      client.on('end', again);
-    },
+    () => void client.on('end', again),
     async (error) => {
       throw (await untold(address)) ?? why ?? error;
     },
   );
-  return openEngine(
-    address,
-    backend,
-    () => {
-      closed = true;
-      client.disconnect();
-    },
-    connected,
-  );
+  const end = (): void => {
+    closed = true;
+    client.disconnect();
+  };
+  return openEngine(address, backend, end, connected);
 }
 
 /** The error of the TLS handshake with the first server. If there may be several servers, the driver hides this error. */

@@ -1,8 +1,16 @@
-import { isIP } from 'node:net';
-import { invalid } from '../../core/index.ts';
+import { isIP, type Socket } from 'node:net';
+import { invalid, systemClock } from '../../core/index.ts';
 import { CONNECT_LIMIT_MS, driver, type EngineUrl, openEngine } from '../engine.ts';
 import { TLS_PARAMS, type Tls, tlsOf } from '../tls.ts';
 import { type Address, pick, single } from '../url.ts';
+
+/** The time in which a server ends a connection after the goodbye, ms. A silent one never would, and the process would live on. */
+const GOODBYE_MS = 1_000;
+
+function endOf(pool: { end(): Promise<void> }, streams: readonly Socket[] = []): Promise<void> {
+  systemClock.after(GOODBYE_MS, () => streams.map((stream) => stream.destroy()), true);
+  return pool.end();
+}
 
 export const postgresUrl: EngineUrl = {
   schemes: ['postgres', 'postgresql'],
@@ -25,7 +33,9 @@ export const postgresUrl: EngineUrl = {
     });
     pool.on('error', () => {}); // the failed calls show their errors
     const backend = postgres(pool, pick(address, 'prefix', 'schema'));
-    return openEngine(address, backend, () => pool.end());
+    const shown = pool as { _clients?: { connection: { stream: Socket } }[] };
+    const streams = () => shown._clients?.map(({ connection }) => connection.stream);
+    return openEngine(address, backend, () => endOf(pool, streams()));
   },
   async setupScript(address) {
     const { setupScript } = await import('../../backends/postgres/index.ts');
@@ -61,7 +71,9 @@ export const mysqlUrl: EngineUrl = {
       connectionLimit: 4,
     });
     const backend = mysql(pool, pick(address, 'prefix', 'table'));
-    return openEngine(address, backend, () => pool.end());
+    const { pool: core } = pool as { pool?: { _allConnections?: { toArray(): { stream: Socket }[] } } };
+    const streams = () => core?._allConnections?.toArray().map(({ stream }) => stream);
+    return openEngine(address, backend, () => endOf(pool, streams()));
   },
 };
 

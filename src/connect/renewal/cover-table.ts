@@ -146,7 +146,9 @@ class Covering implements Cover {
   }
 
   end(): void {
-    if (!this.#ended) this.#table.giveBack(this.#place);
+    if (this.#ended) return;
     this.#ended = true;
+    this.#table.giveBack(this.#place);
+    this.#doubt = this.asking; // from now on the mark in the slot may be of another hold
   }
 }

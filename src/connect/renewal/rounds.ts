@@ -25,9 +25,9 @@ const MAX_REQUEST_MS = 5_000;
 interface Due {
   readonly segment: Segment;
   readonly slot: number;
-  readonly generation: number;
   readonly interval: number;
   readonly claim: Claim;
+  readonly entry: SlotState;
 }
 
 /** What the worker knows of a slot, while the slot has this generation. */
@@ -70,15 +70,15 @@ export class Rounds {
     const { beats } = this.#control;
     if (beats !== this.#beats) [this.#beats, this.#movedAt] = [beats, now];
     const hangs = now - this.#movedAt > this.#stall;
-    const { due, shortest } = this.#due(now);
-    for (const batch of hangs ? [] : inBatches(due)) void this.#renew(batch);
+    const { due, shortest } = this.#due(now, hangs);
+    for (const batch of inBatches(due)) void this.#renew(batch);
     // `patience` grows slowly: if short intervals come and go, the main thread need not wake the worker for each of them.
     const patience = Math.max(1, Math.min(shortest, 2 * (this.#control.patience || shortest)));
     this.#control.patience = patience;
     return Math.min(LOOK_PAUSE_MS.max, Math.max(LOOK_PAUSE_MS.min, patience / LOOKS_PER_INTERVAL));
   }
 
-  #due(now: Moment): { due: Due[]; shortest: number } {
+  #due(now: Moment, hangs: boolean): { due: Due[]; shortest: number } {
     const due: Due[] = [];
     let shortest = LOOK_PAUSE_MS.max * LOOKS_PER_INTERVAL;
     for (const { segment, known } of this.#segments) {
@@ -89,11 +89,13 @@ export class Rounds {
         shortest = Math.min(shortest, interval);
         const last = known[slot]?.generation === generation ? known[slot] : undefined;
         if (last && (last.state === 'gone' || last.state === 'asking' || now < last.notBefore)) continue;
-        if (now >= until || now - sent < interval * LATE_INTERVALS * EARLY_FACTOR) continue;
+        if (hangs || now >= until || now - sent < interval * LATE_INTERVALS * EARLY_FACTOR) continue;
+        const doubt = last?.doubt ?? segment.asks(slot, generation); // a mark that is there already is of a thread that died
         const covered = segment.ask(slot, generation);
         if (!covered) continue;
-        known[slot] = { generation, notBefore: now, state: 'asking', doubt: last?.doubt ?? false };
-        due.push({ segment, slot, generation, interval, claim: claimOf(covered) });
+        const entry: SlotState = { generation, notBefore: now, state: 'asking', doubt };
+        known[slot] = entry;
+        due.push({ segment, slot, interval, claim: claimOf(covered), entry });
       }
     }
     return { due, shortest };
@@ -103,22 +105,16 @@ export class Rounds {
     const sent = this.#shared();
     const within = Math.min(MAX_REQUEST_MS, leastOf(batch.map(({ claim }) => claim.ttl)) / 3);
     const late = (): Error => new Error(`no answer within ${inMs(within)}`);
-    const answers = await withLimit(
-      promiseOf(() => this.#backend.renew(batch.map(({ claim }) => claim))),
-      within,
-      late,
-      systemClock,
-    ).catch((): Renewal[] => []);
+    const renewing = promiseOf(() => this.#backend.renew(batch.map(({ claim }) => claim)));
+    const answers = await withLimit(renewing, within, late, systemClock).catch((): Renewal[] => []);
     for (const [i, due] of batch.entries()) this.#receive(due, sent, answers[i]);
   }
 
-  #receive({ segment, slot, generation, interval, claim }: Due, sent: Moment, answer: Renewal | undefined): void {
-    const entry = this.#segments.find((each) => each.segment === segment)!.known[slot];
-    if (entry?.generation !== generation) return;
+  #receive({ segment, slot, interval, claim, entry }: Due, sent: Moment, answer: Renewal | undefined): void {
     if (typeof answer === 'object') {
       // The main thread adds the whole lease to this moment. If the engine gave a shorter time, the moment must be earlier by the difference.
       const earlier = Math.max(0, claim.ttl - answer.validFor);
-      segment.confirm(slot, generation, sent - Math.ceil(earlier));
+      segment.confirm(slot, entry.generation, sent - Math.ceil(earlier));
       entry.state = 'renewed';
       entry.notBefore = sent + interval;
     } else if (answer === 'gone') entry.state = 'gone';
@@ -127,7 +123,7 @@ export class Rounds {
       entry.doubt = true;
       entry.notBefore = this.#shared() + claim.ttl / 24;
     }
-    if (!entry.doubt) segment.settle(slot, generation);
+    if (!entry.doubt) segment.settle(slot, entry.generation);
   }
 }
 

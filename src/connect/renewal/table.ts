@@ -106,11 +106,7 @@ export class Segment {
   }
 
   plan(slot: number): Omit<RenewalPlan, 'ttl'> {
-    return {
-      sent: this.#get('sent', slot),
-      interval: this.#get('interval', slot),
-      until: this.#get('until', slot),
-    };
+    return { sent: this.#get('sent', slot), interval: this.#get('interval', slot), until: this.#get('until', slot) };
   }
 
   /**

@@ -111,15 +111,14 @@ export class WorkerStandIn implements StandIn {
   }
 
   /** Until another thread has started, only the main thread renews. */
-  #onExit(worker: Worker): void {
+  #onExit(worker?: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
+    this.#cancelStart();
     if (this.#ended) return;
-    this.#cancelStart = systemClock.after(
-      RESTART_PAUSE_MS,
-      () => this.#start().catch(() => this.#worker?.terminate()),
-      true,
-    );
+    // Without a thread, no exit would tell of this failure: the system refused to make one.
+    const restart = () => this.#start().catch((): unknown => this.#worker?.terminate() ?? this.#onExit());
+    this.#cancelStart = systemClock.after(RESTART_PAUSE_MS, restart, true);
   }
 }
 

@@ -87,8 +87,6 @@ export class Tally {
   }
 }
 
-const NO_CLAIMS: readonly never[] = [];
-
 /** A member of an `ArrivalQueue`, in only one queue at a time. Only the queue writes the fields other than `demand`. */
 export interface QueueMember {
   readonly demand: Demand;
@@ -145,7 +143,6 @@ export class ArrivalQueue<M extends QueueMember> {
   /** Removes a member, if it is still in the queue. @returns the members that enter in its place */
   leave(member: QueueMember): readonly M[] {
     this.#remove(member);
-    if (!this.head) return NO_CLAIMS;
     const entering: M[] = [];
     for (let next: M | undefined = this.head; next && this.#tally.fits(next.demand); next = this.head) {
       this.#letIn(next);

@@ -15,7 +15,7 @@
  * - Only a hold stores a value, in the step that releases the hold. The value answers each claim of the key that accepts it, until the ttl of the
  *   value is over, a later hold stores another value, or `forget` removes the value. Only such answers and `look` show a value.
  * - Wakes may be spurious and are never needed: core sets a timer beside every watch. A wake that brings a grant brings the same grant an
- *   attempt would have brought.
+ *   attempt would have brought. After a wake that brings nothing, as after an eviction, grants of that watch do not count.
  */
 
 import type { Demand } from './admission.ts';
@@ -39,11 +39,8 @@ export interface Backend extends Refinements {
   attempt(claim: Claim): Promise<Attempt>;
   /** Renews holds. It gives an answer per claim, in order: one dead node must not make all answers `unknown`. */
   renew(claims: readonly Claim[]): Promise<Renewal[]>;
-  /**
-   * Gives up the hold or the place. In the same step, if the engine can, the claim `next` of this process is attempted. Where the engine has
-   * `values`, a hold also stores the value `leave` in that step; if the hold is gone, nothing is stored.
-   */
-  release(handle: Handle, next?: Claim, leave?: NewValue): Promise<Release>;
+  /** Gives up the hold or the place. In the same step, if the engine can, the claim `next` of this process is attempted. */
+  release(handle: Handle, next?: Claim): Promise<Release>;
   /** Ends the connections and timers of the backend. The client that it was given stays open. */
   close(): Promise<void>;
 }
@@ -74,6 +71,8 @@ export interface Refinements {
   readonly hints?: Hints;
   /** For memos: a hold stores a value under its key, which answers all waiting and later callers. `traits.values` limits its bytes. */
   readonly values?: Values;
+  /** Releases a hold and stores a value in the same step; an engine with `values` has this call. @returns false if the hold is gone: nothing is stored */
+  store?(handle: Handle, value: NewValue): Promise<boolean>;
 
   // For operators.
   /** Lists claims. Core waits a few seconds for each entry or call of `progress`; the whole listing may take any time. */
@@ -158,10 +157,7 @@ export type Refusal = {
   readonly value?: StoredValue;
   readonly mark?: string;
 };
-/**
- * Notifies a waiting claim that it may be its turn. The call may bring the grant or a stored value. If the value
- * answers the claim, core withdraws the claim.
- */
+/** Notifies a waiting claim that it may be its turn, and may bring the grant or a stored value. If the value answers the claim, core withdraws it. */
 export type Wake = (grant?: Grant, left?: StoredValue) => void;
 
 /** The answer to an attempt. If no answer comes, the attempt throws instead. */
@@ -171,11 +167,8 @@ export type Attempt = Grant | Refusal;
  * lease goes on. `gone`: the hold is over.
  */
 export type Renewal = { readonly validFor: number; readonly kept?: LockError } | 'gone' | 'unknown';
-/**
- * `freed`: there was a hold or a place. `next`: the answer to the claim `next`, if the engine attempted it in the same step. `stored`: a value was
- * stored, too.
- */
-export type Release = { readonly freed: boolean; readonly next?: Attempt; readonly stored?: boolean };
+/** `freed`: there was a hold or a place. `next`: the answer to the claim `next`, if attempted in the same step. */
+export type Release = { readonly freed: boolean; readonly next?: Attempt };
 
 /** One run of a server. */
 export interface Run {

@@ -35,13 +35,10 @@ export interface Clock {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function inParts(ms: number, fn: () => void, background: boolean): Cancel {
-  let cancel: Cancel = systemClock.after(
-    MAX_TIMER_MS,
-    () => {
-      cancel = systemClock.after(ms - MAX_TIMER_MS, fn, background);
-    },
-    background,
-  );
+  const goOn = (): void => {
+    cancel = systemClock.after(ms - MAX_TIMER_MS, fn, background);
+  };
+  let cancel: Cancel = systemClock.after(MAX_TIMER_MS, goOn, background);
   return () => cancel();
 }
 /** The smallest difference between the two clocks that means a sleep, ms. A smaller one is an error of measurement. */
@@ -49,32 +46,27 @@ const MIN_SLEEP_MS = 250;
 
 /** The hexadecimal digits of each byte. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** Random bytes for the next ids, 16 for each, and the same as digits. A call of the generator takes longer than all other work of an id. */
+const ID_BYTES = 16;
+/** Random bytes for the next ids, and the same as digits. A call of the generator takes longer than all other work of an id. */
 let bytes = randomBytes(0);
 let digits = '';
 let used = 0;
 
-/**
- * Clones of a running machine share these bytes and the state of the generator. So the time is mixed into the first digits: their ids differ, unless
- * both draw in the same nanosecond.
- */
+/** Clones of a running machine share these bytes and the generator. So the time is mixed in: ids differ unless both draw in the same nanosecond. */
 function randomId(): string {
   if (used === bytes.length) {
-    bytes = randomBytes(16 * 64);
+    bytes = randomBytes(64 * ID_BYTES);
     digits = bytes.toString('hex');
     used = 0;
   }
   const time = performance.now() * 1e6;
   let mixed = '';
   for (let i = 0; i < 4; i++) mixed += HEX[bytes[used + i]! ^ ((time >>> (8 * i)) & 0xff)];
-  used += 16;
+  used += ID_BYTES;
   return mixed + digits.slice(2 * used - 24, 2 * used);
 }
 
-/**
- * If this process builds a startup snapshot, calls `fn` in each process that begins from the snapshot: what a module measured before is out of date
- * there.
- */
+/** If this process builds a startup snapshot, calls `fn` in each process that begins from it: what a module measured before is out of date there. */
 export function inEachClone(fn: () => void): void {
   const { startupSnapshot } = process.getBuiltinModule?.('v8') ?? {};
   if (startupSnapshot?.isBuildingSnapshot?.()) startupSnapshot.addDeserializeCallback(fn);

@@ -84,12 +84,8 @@ export class LockError extends Error {
  * }
  */
 export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    (error as { [BRAND]?: unknown })[BRAND] === true &&
-    (code === undefined || (error as LockError).code === code)
-  );
+  const branded = error as { readonly [BRAND]?: unknown; readonly code?: unknown } | null | undefined;
+  return branded?.[BRAND] === true && (code === undefined || branded.code === code);
 }
 
 export const invalid = (message: string, key?: string): LockError => new LockError('LOCK_INVALID', message, { key });

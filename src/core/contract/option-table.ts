@@ -21,10 +21,7 @@ import type { Traits } from './traits.ts';
 // All terms share these objects, so that no waiter has its own copy.
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
-/**
- * The most hand-overs of a hold: the engine reserves a token for each. It is the default with `linger`, since with fewer hand-overs a hold that
- * lingers would go back to the engine every millisecond.
- */
+/** The most hand-overs of a hold; the engine reserves a token for each. Default with `linger`: else it goes back to the engine every millisecond. */
 const MAX_PASSES = 1_023;
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 /** The default lease, ms. The bounds of an engine may change it. */
@@ -53,10 +50,7 @@ type Taker = 'leader' | 'once' | 'run';
 interface Option<N extends keyof LockOptions> {
   /** Checks the value that was given, or gives the default. */
   readonly resolve: (given: LockOptions, setting: Setting) => Terms[N];
-  /**
-   * Gives what an engine can see of the option. If an engine sees no difference between two requests, one may take over the claim or hold of
-   * the other.
-   */
+  /** Gives what an engine can see of the option. Of two requests that look the same to it, one may take over the claim or hold of the other. */
   readonly seen: ((terms: Terms) => unknown) | undefined;
   readonly takers?: readonly Taker[];
 }
@@ -66,11 +60,7 @@ const UNSEEN = undefined;
 
 /** Every option of a lock. A new one needs its row here, its docstring in `LockOptions`, its field in `Terms`, and code that uses it. */
 export const OPTIONS = {
-  wait: {
-    resolve: ({ wait = DEFAULT_WAIT_MS }) => waitIn(wait),
-    seen: ({ wait }) => wait > 0,
-    takers: ['run'],
-  },
+  wait: { resolve: ({ wait = DEFAULT_WAIT_MS }) => waitIn(wait), seen: ({ wait }) => wait > 0, takers: ['run'] },
   ttl: { resolve: (_, { ttl }) => ttl, seen: leaseLength, takers: ['leader', 'once', 'run'] },
   renew: { resolve: renews, seen: UNSEEN },
   maxHold: {
@@ -92,36 +82,17 @@ export const OPTIONS = {
     seen: UNSEEN,
     takers: ['leader', 'once'],
   },
-  adaptive: {
-    resolve: ({ adaptive }, { ttl, bounds }) => adaptation(adaptive, ttl, bounds.max),
-    seen: UNSEEN,
-  },
-  spin: {
-    resolve: (given, { traits }) => spin(given.spin, traits.spin && { ...SPIN, ...traits.spin }),
-    seen: UNSEEN,
-  },
+  adaptive: { resolve: ({ adaptive }, { ttl, bounds }) => adaptation(adaptive, ttl, bounds.max), seen: UNSEEN },
+  spin: { resolve: (given, { traits }) => spin(given.spin, traits.spin && { ...SPIN, ...traits.spin }), seen: UNSEEN },
   signal: { resolve: ({ signal }) => abortSignal(signal), seen: UNSEEN, takers: ['once'] },
-  label: {
-    resolve: ({ label = DEFAULT_LABEL }) => checkLabel(label),
-    seen: UNSEEN,
-    takers: ['leader', 'once'],
-  },
-  awaitRelease: {
-    resolve: ({ awaitRelease = true }) => flag(awaitRelease, 'awaitRelease'),
-    seen: UNSEEN,
-  },
+  label: { resolve: ({ label = DEFAULT_LABEL }) => checkLabel(label), seen: UNSEEN, takers: ['leader', 'once'] },
+  awaitRelease: { resolve: ({ awaitRelease = true }) => flag(awaitRelease, 'awaitRelease'), seen: UNSEEN },
   handOff: {
     resolve: (given, { traits }) => (traits.tokenBlocks ? handOff(given.handOff) : NO_HAND_OFF),
     seen: UNSEEN,
   },
-  reentrant: {
-    resolve: ({ reentrant = true }) => flag(reentrant, 'reentrant'),
-    seen: UNSEEN,
-  },
-  onLoss: {
-    resolve: ({ onLoss = 'tell' }) => oneOf(onLoss, ['tell', 'throw'], 'onLoss'),
-    seen: UNSEEN,
-  },
+  reentrant: { resolve: ({ reentrant = true }) => flag(reentrant, 'reentrant'), seen: UNSEEN },
+  onLoss: { resolve: ({ onLoss = 'tell' }) => oneOf(onLoss, ['tell', 'throw'], 'onLoss'), seen: UNSEEN },
   detect: { resolve: ({ detect = false }) => flag(detect, 'detect'), seen: UNSEEN },
 } as const satisfies { readonly [N in keyof Required<LockOptions>]: Option<N> };
 

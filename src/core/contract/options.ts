@@ -110,10 +110,7 @@ export function checkBackend(backend: Backend, taker: string): Backend {
   throw invalid(`${taker} was given ${shown(backend)}, not a backend; make one with memory(), redis(client)…`);
 }
 
-/**
- * Refuses a name that is no option, so that a misspelt name is not silently ignored; and `null`, so that a value which is missing by
- * mistake is not taken for the default.
- */
+/** Refuses a name that is no option, as it may be misspelt, and `null`, so that a value which is missing by mistake is not taken for the default. */
 export function checkNames(given: unknown, names: OptionNames, what: string): void {
   if (given === undefined) return;
   if (typeof given !== 'object' || given === null) throw invalid(`${what} must be an object, not ${shown(given)}`);
@@ -165,11 +162,9 @@ export function checkKey(key: unknown, name = 'key'): string {
   if (typeof key !== 'string') throw invalid(`a ${name} must be a string, not ${shown(key)}`);
   if (key === '') throw invalid(`a ${name} must not be empty`);
   // A UTF-16 unit takes at most three bytes, so short keys, which nearly all are, need no counting.
-  if (key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES) {
-    throw invalid(
-      `the ${name} ${shown(key)} has ${Buffer.byteLength(key)} bytes; at most ${MAX_KEY_BYTES} are allowed`,
-    );
-  }
+  const bytes = key.length * 3 > MAX_KEY_BYTES ? Buffer.byteLength(key) : 0;
+  if (bytes > MAX_KEY_BYTES)
+    throw invalid(`the ${name} ${shown(key)} has ${bytes} bytes; at most ${MAX_KEY_BYTES} are allowed`);
   // A lone surrogate has no UTF-8 form: two keys that have one could become the same on the wire.
   if (!key.isWellFormed()) throw invalid(`the ${name} ${shown(key)} is not well-formed Unicode`);
   return key;
@@ -177,9 +172,8 @@ export function checkKey(key: unknown, name = 'key'): string {
 
 /** Checks a prefix that the operator chose: it must be short and plain, so that it cannot leave the engine's namespace. */
 export function checkPrefix(prefix: unknown, form: RegExp = /^[A-Za-z0-9_.:-]{1,64}$/): string {
-  if (typeof prefix !== 'string' || !form.test(prefix)) {
+  if (typeof prefix !== 'string' || !form.test(prefix))
     throw invalid(`prefix is ${shown(prefix)}; it must match ${form.source}`);
-  }
   return prefix;
 }
 

@@ -124,10 +124,7 @@ export class ProcessName {
 
 const names = new WeakMap<Clock, ProcessName>();
 
-/**
- * Gives the name of the process that has this clock: a simulation has several processes, each with a clock. All `Locks` on the machine's clock share
- * one name.
- */
+/** Gives the name of the process that has this clock: a simulation has several. All `Locks` on the machine's clock share one name. */
 export function processName(clock: Clock): ProcessName {
   const known = names.get(clock);
   if (known) return known;

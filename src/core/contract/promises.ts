@@ -27,17 +27,21 @@ export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
+/** Calls `act` once when the signal aborts; at once, if it has aborted. @returns a function that takes the listener away */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act, { once: true });
+  return () => signal.removeEventListener('abort', act);
+}
+
 /** Resolves after `ms`, or as soon as the signal is aborted. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel();
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = clock.after(ms, end);
-    signal?.addEventListener('abort', end, { once: true });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  const unlisten = signal && onAbort(signal, resolve);
+  return promise.then(() => {
+    cancel();
+    unlisten?.();
   });
 }
 

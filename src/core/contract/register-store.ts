@@ -50,11 +50,14 @@ export function writeOutcome(written: Written, { name }: Pick<RegisterStore, 'na
  */
 export function readEntry(
   entry: RegisterEntry | null | undefined,
-  { name }: Pick<RegisterStore, 'name'>,
+  { name, tellsTime }: Pick<RegisterStore, 'name' | 'tellsTime'>,
 ): RegisterEntry {
-  if (entry === undefined || entry === null) return {};
-  if (isEntry(entry)) return entry;
-  const wanted = 'a text and its version, both strings, or undefined where nothing is there';
+  const isTimed = !tellsTime || Number.isFinite(entry?.now);
+  if (isTimed && (entry === undefined || entry === null)) return {};
+  if (isTimed && isEntry(entry)) return entry;
+  const wanted = tellsTime
+    ? 'now, the time of the store in ms, and a text and its version, both strings, where something is there'
+    : 'a text and its version, both strings, or undefined where nothing is there';
   throw invalid(`read() of the store ${name} gave ${shown(entry)}; it has to give ${wanted}`);
 }
 
@@ -63,11 +66,9 @@ function isEntry(entry: unknown): entry is RegisterEntry {
   const { text, version, now: _, ...others } = entry as RegisterEntry;
   if (typeof text === 'string') return typeof version === 'string';
   // A driver's own result has neither text nor version, but other fields: to take it for an empty entry would be a guess.
-  const isPlain = Object.prototype.toString.call(entry) === '[object Object]' && !hasMembers(others);
+  const isPlain = Object.prototype.toString.call(entry) === '[object Object]' && Object.keys(others).length === 0;
   return isPlain && text === undefined && (version === undefined || typeof version === 'string');
 }
-
-const hasMembers = (value: object): boolean => Object.keys(value).length > 0;
 
 /**
  * A store that can compare and set: all that a lock needs. If it throws a `LockError`, nothing was done; after any other error, the outcome is
@@ -118,9 +119,12 @@ export interface RegisterStore {
   readonly spin?: Traits['spin'];
   /** Other servers imitate its protocol, and some check and write in two steps: so the test before the first lock also races writes. Default false. */
   readonly imitated?: boolean;
-  /** A refused write gives the entry that is there. So the first step for a key is a write, without a read before it. Default false. */
+  /**
+   * A refused write gives the entry that is there. So the first step for a key is a write, without a read before it, unless the store tells the time.
+   * Default false.
+   */
   readonly tellsConflicts?: boolean;
-  /** The store has one clock for all clients, and every read gives its time: then claims expire by that clock. Default false. */
+  /** The store has one clock for all clients, and every read gives its time, also where nothing is: then claims expire by that clock. Default false. */
   readonly tellsTime?: boolean;
   /**
    * Reads what is there, or undefined. The result must not be older than what this client wrote or read before: a hold that is missing in it counts
@@ -135,10 +139,7 @@ export interface RegisterStore {
   list?(prefix: string): AsyncIterable<string>;
   /** Removes the entry of a key: a hint that is over. Without this method an empty hint stays. */
   remove?(key: string): Promise<void>;
-  /**
-   * Gives the time after which the store removes an entry by itself, ms; undefined: never. Core asks once, before the first lock. Every lease must be
-   * shorter.
-   */
+  /** Gives the ms after which the store removes an entry itself; undefined: never. Core asks once, before the first lock. Leases must be shorter. */
   keeps?(): Promise<number | undefined>;
   /** Finds what else endangers locks on the store. */
   check?(): Promise<Finding[]>;

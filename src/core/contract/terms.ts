@@ -124,10 +124,7 @@ export function lengthsFor(options: Pick<Terms, 'ttl' | 'minHold' | 'delay' | 's
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL_MS }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.min(ttl, placeTtl);
 
-/**
- * Gives the time within which a place in the queue needs a sign of life, ms: a third of the time after which it may expire. A waiter asks at least
- * this often, also if a watch is armed.
- */
+/** The longest time between two signs of life of a place, ms: a third of the time to its expiry. A waiter asks so often even if a watch is armed. */
 export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
 
 /** Gives the `placeTtl` of a waiter that asks only every `spin.bound`, if the engine allows it; undefined: `PLACE_TTL_MS`. */

@@ -25,7 +25,10 @@ export interface Traits {
    * `watch`: one more attempt. `never`: there is no watch, and waiters poll.
    */
   readonly wakes: 'buffered' | 'watch' | 'never';
-  /** A renewal can make a hold expire by itself after a given time. So no process waits for the end of `minHold`: the engine frees the key. */
+  /**
+   * A renewal can make a hold expire by itself after a given time. So no process waits for the end of `minHold`: the engine frees the key. But with
+   * `observedExpiry` the process waits.
+   */
   readonly expires: boolean;
   /**
    * The engine has no clock: a process sees an expiry only after it has watched the claim itself for the whole lease, or for the part of the lease that

@@ -16,7 +16,7 @@ export interface ValueCondition {
   readonly counts: number;
 }
 
-/** The value that a release stores under the key in the same step that frees the key. */
+/** The value that a hold stores under its key in the step that frees the key. */
 export interface NewValue {
   /** Up to `Traits.values.maxBytes` bytes of well-formed text. */
   readonly text: string;

@@ -3,10 +3,7 @@ import { type Clock, systemClock } from '../contract/clock.ts';
 /** After this many refusals in one turn of the event loop, each further refusal waits for the end of the turn. */
 const MAX_REFUSALS_A_TURN = 16;
 
-/**
- * Slows callers that ask in a loop and are refused without a request to the engine. A loop of promises alone would starve timers and sockets, and
- * with them the release for which the loop waits.
- */
+/** Slows callers that ask in a loop and are refused at once: promises alone starve timers and sockets, and so the release that the loop waits for. */
 export class RefusalThrottle {
   readonly #turn: NonNullable<Clock['turn']>;
   #since = 0;
@@ -47,9 +44,7 @@ export class Unawaited {
   add(release: Promise<unknown>): boolean {
     if (this.#count >= MAX_UNAWAITED) return false;
     this.#count++;
-    const end = (): void => {
-      this.#count--;
-    };
+    const end = (): void => void this.#count--;
     release.then(end, end);
     return true;
   }

@@ -6,10 +6,7 @@ import type { Cancel, Clock } from '../contract/clock.ts';
  */
 const TIMER_LINGER_MS = 1_000;
 
-/**
- * Items in no order, and one timer for the item that is due first. Each item knows its slot in the array; below 0: the item is in no agenda. A Set
- * that is filled and emptied again and again would cost more.
- */
+/** Items in no order, and one timer for the item due first. Each item knows its slot in the array (below 0: it has none): faster than a Set. */
 export class Agenda<T extends { slot: number }> {
   readonly #clock: Clock;
   readonly #onDue: (late: number) => void;
@@ -94,8 +91,7 @@ export class Agenda<T extends { slot: number }> {
       this.#arm(now);
       return;
     }
-    this.#due = Number.POSITIVE_INFINITY;
-    this.#fires = Number.POSITIVE_INFINITY;
+    this.stop();
     if (late >= 0) this.#onDue(late);
   }
 }

@@ -15,7 +15,7 @@ import type {
 import { type Clock, type EngineClock, nobody, withoutContext } from '../contract/clock.ts';
 import { counted, inMs, isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import { labelParts } from '../contract/origin.ts';
-import { KeyedSerializer } from '../contract/promises.ts';
+import { KeyedSerializer, onAbort } from '../contract/promises.ts';
 import { printable } from '../contract/visible.ts';
 import { Unawaited } from './back-pressure.ts';
 import { CallTimeouts } from './call-timeouts.ts';
@@ -47,12 +47,12 @@ export class Activity {
 
   /** Pauses until the time is over, `quiet` has returned, or `signal` aborts. A pause in the `background` does not keep the process alive. */
   async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
-    if (this.over || signal?.aborted) return;
+    if (this.over) return;
     const sleeper = new Sleeper(this.#clock);
     this.#pauses.add(sleeper);
-    signal?.addEventListener('abort', sleeper.wake, { once: true });
+    const unlisten = signal && onAbort(signal, sleeper.wake);
     await sleeper.sleep(ms, background);
-    signal?.removeEventListener('abort', sleeper.wake);
+    unlisten?.();
     this.#pauses.delete(sleeper);
   }
 
@@ -98,19 +98,20 @@ export class Engine {
 
   /** Gives an answer per claim, also if the backend gave fewer. A missing answer is `unknown`. */
   async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    const answers = await this.limit(
-      () => this.backend.renew(claims),
-      within,
-      `renew ${counted(claims.length, 'hold')}`,
-    );
+    const act = `renew ${counted(claims.length, 'hold')}`;
+    const answers = await this.limit(() => this.backend.renew(claims), within, act);
     return claims.map((_, i) => renewalOf(answers?.[i]));
   }
 
   /** @param sent the time now, where the caller knows it */
-  release(handle: Handle, next?: Claim, leave?: NewValue, sent?: number): Promise<Release> {
+  release(handle: Handle, next?: Claim, sent?: number): Promise<Release> {
     const within = next?.within ?? CALL_TIMEOUT_MS;
     const why = within < CALL_TIMEOUT_MS ? `${OF_LEASE} of the next claim` : '';
-    return this.limit(() => this.backend.release(handle, next, leave), within, 'release', handle.key, why, sent);
+    return this.limit(() => this.backend.release(handle, next), within, 'release', handle.key, why, sent);
+  }
+
+  store(handle: Handle, value: NewValue): Promise<boolean> {
+    return this.limit(() => this.backend.store!(handle, value), CALL_TIMEOUT_MS, 'release', handle.key);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
@@ -149,9 +150,8 @@ export class Engine {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   async check(): Promise<Finding[]> {
     const { backend } = this;
-    return backend.check
-      ? this.#askEngine(() => backend.check!(), CALL_TIMEOUT_MS, 'checked', 'asked for its settings')
-      : [];
+    if (!backend.check) return [];
+    return this.#askEngine(() => backend.check!(), CALL_TIMEOUT_MS, 'checked', 'asked for its settings');
   }
 
   /**
@@ -196,7 +196,7 @@ export class Engine {
     sent: number = this.clock.now(),
   ): Promise<T> {
     const expired = (): Error => {
-      const obstacle = this.backend.obstacle?.();
+      const obstacle = orUndefined(() => this.backend.obstacle?.());
       const what = key === undefined ? act : `${act} ${quoted(key)}`;
       return new Error(`${what}: no answer within ${inMs(within)}${why}${obstacle ? `; ${obstacle}` : ''}`);
     };
@@ -204,17 +204,23 @@ export class Engine {
   }
 
   /** Makes the error of an engine that did not answer. @param advice the state of the request, and what the caller can do */
-  unavailable(key: string, cause: unknown, advice: string): LockError {
+  unavailable(key: string, cause: unknown, advice = 'What it may have done is being undone; try again'): LockError {
     const { name: backend } = this.backend;
     const message = `${backend} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. ${advice}`;
     return new LockError('LOCK_UNAVAILABLE', message, { key, backend, cause });
   }
 }
 
-/**
- * Gives the promise of a call. What the call throws becomes a rejection, and any other result becomes a promise: not every backend is written in
- * TypeScript. An async function would settle some turns later.
- */
+/** Gives an answer of a backend; undefined if the backend throws, as one of a user may. */
+export function orUndefined<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gives the promise of a call, also if the call throws or gives no promise, as a backend in JavaScript may. An async function would settle later. */
 export function promiseOf<T>(call: () => Promise<T>): Promise<T> {
   try {
     return Promise.resolve(call()); // a promise stays the same promise
@@ -226,7 +232,8 @@ export function promiseOf<T>(call: () => Promise<T>): Promise<T> {
 /** Ends the error message if the lease set the limit of an attempt: a longer lease gives more time. */
 const OF_LEASE = ', half of the lease';
 
-const renewalOf = (answer: Renewal | undefined): Renewal =>
-  answer === 'gone' || typeof (answer as { validFor?: unknown } | undefined)?.validFor === 'number'
-    ? answer!
-    : 'unknown';
+/** Gives `unknown` for no answer, and for a wrong one: a backend that a user wrote may give any answer. */
+export function renewalOf(answer: Renewal | undefined): Renewal {
+  const { validFor } = Object(answer);
+  return answer === 'gone' || (typeof validFor === 'number' && validFor >= 0) ? answer! : 'unknown';
+}

@@ -4,7 +4,8 @@ import { type Clock, inNoContext } from '../contract/clock.ts';
 /** A sleep that can be ended early. A wake while nobody sleeps ends the next sleep at once. */
 export class Sleeper {
   readonly #clock: Clock;
-  #woken = false;
+  /** Whether a wake came since the last sleep. */
+  woken = false;
   #end: (() => void) | undefined;
 
   constructor(clock: Clock) {
@@ -12,13 +13,13 @@ export class Sleeper {
   }
 
   readonly wake = (): void => {
-    this.#woken = true;
+    this.woken = true;
     this.#end?.();
   };
 
   /** Resolves after a wake, at the latest after `ms`. */
   async sleep(ms: number, background = false): Promise<void> {
-    if (!this.#woken) {
+    if (!this.woken) {
       await new Promise<void>((resolve) => {
         const cancel = this.#clock.after(ms, resolve, background);
         this.#end = () => {
@@ -28,7 +29,7 @@ export class Sleeper {
       });
       this.#end = undefined;
     }
-    this.#woken = false;
+    this.woken = false;
   }
 }
 
@@ -36,33 +37,26 @@ export class Sleeper {
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 
 /** Receives the notifications of the engine for a waiting claim: they wake the claim, and may bring a grant or a value. */
-export class Listener {
+export class Listener extends Sleeper {
   /** The grant that the engine sent by itself. */
   grant: Grant | undefined;
   /** The value that the engine sent by itself, in a refusal, as an attempt would return it. */
   answer: Refusal | undefined;
   readonly #backend: Backend;
   readonly #clock: Clock;
-  /** Undefined until it is needed: most claims are granted before they sleep. */
-  #sleeper: Sleeper | undefined;
   #claim: Claim | undefined;
   #watch: AsyncDisposable | undefined;
   #ignoresGrants = false;
 
   constructor(backend: Backend, clock: Clock) {
+    super(clock);
     this.#backend = backend;
     this.#clock = clock;
   }
 
-  wake(): void {
-    this.#sleeper ??= new Sleeper(this.#clock);
-    this.#sleeper.wake();
-  }
-
-  /** Resolves after a wake, at the latest after `ms`. */
-  sleep(ms: number): Promise<void> {
-    this.#sleeper ??= new Sleeper(this.#clock);
-    return this.#sleeper.sleep(ms);
+  /** Whether a notification since the last sleep may be about an eviction: it brought nothing, though the engine can bring a grant. */
+  get doubt(): boolean {
+    return this.woken && !this.grant && this.#backend.traits.wakes === 'buffered';
   }
 
   /**
@@ -105,6 +99,8 @@ export class Listener {
 
   #receive(claim: Claim, grant: Grant | undefined, value: StoredValue | undefined): void {
     if (this.#claim !== claim) return;
+    // A grant may be older than the eviction, also one that comes later: messages may overtake each other.
+    if (!grant && !value) this.ignoreGrants();
     if (!this.#ignoresGrants) this.grant ??= grant;
     // A claim that accepts only values up to a given age attempts again, and the engine compares their age.
     if (value && claim.accepts?.age === Number.POSITIVE_INFINITY) this.answer ??= { granted: false, value };

@@ -1,6 +1,8 @@
+import { isInUse } from '../contract/all-copies.ts';
 import type { Claim } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, orUndefined } from './engine.ts';
+import { Sleeper } from './listener.ts';
 
 /** The first pause of a withdrawal whose outcome is unknown, ms. Each later pause is twice as long, up to `MAX_RETRY_PAUSE_MS`. */
 const FIRST_RETRY_MS = 50;
@@ -16,16 +18,27 @@ export function withdraw(engine: Engine, claim: Claim, lateUntil = 0): void {
   void untilReleased(engine, claim);
 }
 
-/** Withdraws the claim at `time`, if `time` is in the future, unless the `Locks` are closed by then. */
+/** Withdraws the claim at `time`, if `time` is in the future, unless the `Locks` are closed by then and no session of other users has the claim. */
 export function withdrawAt(engine: Engine, claim: Claim, time: number): void {
   const after = time - engine.clock.now();
-  if (after > 0) void engine.activity.pause(after, true).then(() => engine.activity.over || withdraw(engine, claim));
+  if (after > 0) void goesOnAfter(engine, after).then((goesOn) => goesOn && withdraw(engine, claim));
+}
+
+/**
+ * Pauses in the background.
+ * @returns false when the `Locks` are closed, unless other users keep the session open: it would carry the claim for as long as they do
+ */
+async function goesOnAfter({ activity, backend, clock }: Engine, ms: number): Promise<boolean> {
+  const until = clock.now() + ms;
+  await activity.pause(ms, true);
+  const isCarried = (): boolean => backend.traits.lifetime === 'session' && isInUse(backend);
+  if (activity.over && isCarried()) await new Sleeper(clock).sleep(until - clock.now(), true);
+  return !activity.over || isCarried();
 }
 
 async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
   const { activity, backend, clock } = engine;
-  const expires = backend.traits.lifetime === 'lease';
-  const until = expires ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
+  const until = backend.traits.lifetime === 'lease' ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
   activity.begin();
   try {
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {
@@ -33,9 +46,8 @@ async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
         await engine.release(claim);
         return;
       } catch (error) {
-        if (!mayHelp(error) || backend.ended?.() || clock.now() >= until) return;
-        await activity.pause(pause, true);
-        if (activity.over) return;
+        if (!mayHelp(error) || orUndefined(() => backend.ended?.()) || clock.now() >= until) return;
+        if (!(await goesOnAfter(engine, pause))) return;
       }
     }
   } finally {

@@ -1,5 +1,6 @@
 import type { Hints } from '../contract/backend.ts';
 import { unsupported } from '../contract/options.ts';
+import { onAbort } from '../contract/promises.ts';
 import { lengthsFor, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 
@@ -31,9 +32,8 @@ export class AdaptiveHistory {
 
   /** Gives the options with the lease that the last holders would have needed. */
   async lengthen(terms: Terms): Promise<Terms> {
-    this.#lesson = lessonIn(
-      await this.#orNothing(() => this.#hints.read(this.#group), terms.wait || HINT_TIMEOUT_MS, terms.signal),
-    );
+    const read = (): Promise<string | undefined> => this.#hints.read(this.#group);
+    this.#lesson = lessonIn(await this.#orNothing(read, terms.wait || HINT_TIMEOUT_MS, terms.signal));
     const lease = Math.min(this.#lesson?.lease ?? 0, this.#cap);
     if (lease <= terms.ttl) return terms;
     const longer = { ...terms, ttl: lease };
@@ -44,10 +44,8 @@ export class AdaptiveHistory {
   async save(took: number, ttl: number): Promise<void> {
     const lesson = learn(this.#lesson, took, ttl, this.#cap);
     if (!lesson && !this.#lesson) return;
-    await this.#orNothing(
-      () => this.#hints.write(this.#group, lesson && textOf(lesson), LESSON_TTL_MS),
-      HINT_TIMEOUT_MS,
-    );
+    const text = lesson && textOf(lesson);
+    await this.#orNothing(() => this.#hints.write(this.#group, text, LESSON_TTL_MS), HINT_TIMEOUT_MS);
   }
 
   async #orNothing<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
@@ -57,11 +55,9 @@ export class AdaptiveHistory {
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined;
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
-  const abort = (): void => resolve(undefined);
-  signal.addEventListener('abort', abort, { once: true });
-  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
+  const unlisten = onAbort(signal, () => resolve(undefined));
+  return Promise.race([aborted, work]).finally(unlisten);
 }
 
 /**

@@ -81,9 +81,7 @@ export interface PiggybackedAttempt {
   readonly attempt: Promise<Attempt | undefined>;
 }
 
-/**
- * Records what was sent for a claim, and what was answered. So it knows what the engine may have of the claim, and whether the engine is in trouble.
- */
+/** Records what was sent for a claim and answered, and so knows what the engine may have of the claim, and whether the engine is in trouble. */
 export class SentRecord {
   /** What is wrong with the engine, if something is. */
   outage: Outage | undefined;
@@ -115,9 +113,7 @@ export class SentRecord {
     this.outage = outage;
   }
 
-  /**
-   * Gives the reason why no answer came, if the engine is to blame: the last error, or `UNANSWERED` if the claim asked by `moment` and got no answer.
-   */
+  /** Gives why no answer came, if the engine is to blame: the last error, or `UNANSWERED` if the claim asked by `moment` and got no answer. */
   silence(moment: number): unknown {
     if (this.outage) return this.outage.last;
     return this.#answered === undefined && this.#began !== undefined && this.#began <= moment ? UNANSWERED : undefined;

@@ -72,6 +72,9 @@ export class QueuedClaim {
         const answer = this.#listener?.answer;
         if (answer) attempt = answer;
         else if (!(this.#listener && this.#trustedGrant())) attempt ??= await this.ask(this.claimant.began);
+        // After such a notification the hold may be gone already, and only another attempt shows that.
+        if (this.#listener?.doubt && attempt?.granted) attempt = undefined;
+        this.#engine.clock.lookAgain?.(); // the machine may have slept while this process waited for the answer or the notification
         const now = this.#engine.clock.now();
         const grant = record.receive(attempt, this.#listener && this.#trustedGrant(), now);
         const settled = attempt !== undefined && this.#terms.inquiry?.settles(attempt, record.sent ?? 0) === true;
@@ -82,7 +85,8 @@ export class QueuedClaim {
             kept = known.contended ? { ...grant!, contended: true } : grant;
             return kept;
           case 'leave':
-            if (!answer && !attempt?.granted) record.forget(); // a claim without a place leaves nothing on the engine
+            // A refused claim without a place leaves nothing on the engine, unless an earlier attempt was not answered, and may still arrive.
+            if (!answer && !attempt?.granted && record.lateUntil === 0) record.forget();
             return undefined;
           case 'ask':
             attempt = undefined;
@@ -100,8 +104,7 @@ export class QueuedClaim {
       }
       return undefined;
     } catch (error) {
-      if (isLockError(error)) throw error;
-      throw this.#engine.unavailable(this.claim.key, error, 'What it may have done is being undone; try again');
+      throw isLockError(error) ? error : this.#engine.unavailable(this.claim.key, error);
     } finally {
       this.#listener?.disarm();
       if (!kept) this.withdraw();
@@ -125,8 +128,7 @@ export class QueuedClaim {
       const attempt = await this.#engine.attempt(this.claim, sent);
       if (attempt.granted) return attempt;
       if (attempt.late) record.noteLate();
-      // The place of the claim may have expired. Then this attempt has taken a second place with the same id, and was refused. A notification of a
-      // grant at the first place may still be on its way, and must not count for the second.
+      // If its place had expired, this attempt took a second one. A grant of the first one, still on its way, must not count for the second.
       else if (deadlineOf(record.sent!, placeTtlOf(this.claim)) <= clock.now()) this.#listen().ignoreGrants();
       return attempt;
     } catch (error) {

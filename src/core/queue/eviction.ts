@@ -77,7 +77,7 @@ function evictionOf(engine: Engine, key: string, token: bigint, rest: number) {
   if (!engine.backend.hints || !(rest > 0)) return undefined;
   const hint = ask(engine, Math.min(rest, READ_TIMEOUT_MS), (hints) => hints.read(nameOf(key, token)));
   return hint.then((text): LossReason | undefined => {
-    if (text === undefined) return undefined;
+    if (typeof text !== 'string') return undefined;
     void hintEviction(engine, key, token);
     const [reason = '', label = ''] = text.split('\n').map(visible);
     return { reason, message: `it was released by force: "${reason}" (by ${label})` };

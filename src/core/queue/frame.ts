@@ -3,7 +3,7 @@ import { ALL_UNITS, ArrivalQueue, type Demand, isExclusive } from '../contract/a
 import { LockError, quoted } from '../contract/errors.ts';
 import type { ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
-import { HeldLease } from './held-lease.ts';
+import { assertKept, HeldLease } from './held-lease.ts';
 import type { Hold } from './hold.ts';
 import { AcquireRequest } from './request.ts';
 import type { QueueContext, RequestEvents } from './request-events.ts';
@@ -34,6 +34,8 @@ const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 
 export class Frame {
   readonly #context: QueueContext;
   readonly #lease: HeldLease;
+  /** What its caller asked for: a reader inside a writer shares the writer's hold, and is a reader all the same. */
+  readonly #demand: Demand;
   #parent: Frame | undefined;
   /** The queue of the callers that re-enter. Most frames have no such callers. */
   #children: ArrivalQueue<AcquireRequest> | undefined;
@@ -41,9 +43,10 @@ export class Frame {
   #running = 0;
   #ended = false;
 
-  constructor(context: QueueContext, lease: HeldLease) {
+  constructor(context: QueueContext, lease: HeldLease, demand: Demand) {
     this.#context = context;
     this.#lease = lease;
+    this.#demand = demand;
     this.#parent = frames.getStore();
   }
 
@@ -54,7 +57,7 @@ export class Frame {
   static around(context: QueueContext, key: string, demand: Demand): Frame | undefined {
     for (let frame = frames.getStore(); frame; frame = frame.#outer) {
       if (frame.over || frame.#context !== context || frame.#lease.key !== key) continue;
-      const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(demand)];
+      const rule = RULES[kindOf(frame.#demand)][kindOf(demand)];
       if (rule === 'enter') return frame;
       if (rule === 'deadlock') throw deadlock(key, context.engine.backend.name);
     }
@@ -70,16 +73,9 @@ export class Frame {
     return this.#parent;
   }
 
-  /** Whether the caller runs in a function that this hold is held for. */
-  static isInside(hold: Hold, { name }: QueueContext): boolean {
-    for (const around of frames.getStore()?.holds(name) ?? []) if (around === hold) return true;
-    return false;
-  }
-
-  /** Whether the caller runs in a function that any hold is held for. */
-  static holdsAny({ name }: QueueContext): boolean {
-    for (const _ of frames.getStore()?.holds(name) ?? []) return true;
-    return false;
+  /** The holds of the functions around the caller, from the inside outwards. */
+  static holdsAround({ name }: QueueContext): readonly Hold[] {
+    return [...(frames.getStore()?.holds(name) ?? [])];
   }
 
   *holds(name: ProcessName): Iterable<Hold> {
@@ -90,11 +86,15 @@ export class Frame {
 
   /** Whether the function of the frame has ended, or has given the hold back itself. */
   get over(): boolean {
-    return this.#ended || this.#lease.hold.users === 0;
+    return this.#ended || this.#lease.users === 0;
   }
 
-  /** Runs `fn` inside the frame. Afterwards nobody can enter it, and the callers that waited for a turn in it go to the queue of the lock. */
+  /**
+   * Runs `fn` inside the frame. Afterwards nobody can enter it, and the callers that waited for a turn in it go to the queue of the lock.
+   * @throws LockError if the hold is over already: the locks may have been closed after the grant
+   */
   async run<L, T>(fn: (lease: L) => Promise<T> | T, lease: L): Promise<T> {
+    if (this.#lease.hold.over) this.#lease.assertHeld();
     try {
       return await frames.run(this, fn, lease);
     } finally {
@@ -120,9 +120,7 @@ export class Frame {
     if (!(await request.outcome)) return 'ended';
     const child = this.#childOf(request, watched);
     try {
-      child.assertHeld();
-      const { loss } = child.hold;
-      if (loss) throw loss; // the holder was notified already, though its deadline is still to come
+      assertKept(child);
       return child;
     } catch (lost) {
       await child.release();
@@ -132,7 +130,7 @@ export class Frame {
 
   /** Begins a wait. The loss of the hold ends the wait, also a loss by `close`, since the callers inside may never leave. */
   #beginWait(request: AcquireRequest): void {
-    request.events.publishWait();
+    request.beginWait();
     const unlisten = this.#lease.hold.listeners.onLoss((loss) => this.#giveUp(request, loss));
     request.outcome.then(unlisten, unlisten);
   }
@@ -150,7 +148,7 @@ export class Frame {
   /** Lets a request in. It counts as inside from now on, and not only when its caller continues: otherwise the hold could end in between. */
   #admit(request: AcquireRequest): void {
     if (request.isSettled) return;
-    this.#lease.hold.enter();
+    this.#lease.enter();
     request.grant(this.#lease.hold);
   }
 
@@ -158,11 +156,15 @@ export class Frame {
     const { hold } = this.#lease;
     const running = watched ? 0 : 1;
     this.#running += running;
-    return new HeldLease(this.#context.engine, hold, watched, () => {
+    const giveBack = (child: HeldLease): Promise<boolean> => {
       this.#running -= running;
+      return child.leave();
+    };
+    const leavePlace = (): Promise<boolean> => {
       this.#leave(request);
-      return hold.leave();
-    });
+      return this.#lease.leave();
+    };
+    return new HeldLease(this.#context.engine, hold, watched, giveBack, leavePlace);
   }
 }
 
@@ -173,12 +175,12 @@ function warnOfUnawaited(context: QueueContext, key: string): void {
   if (warned.has(context)) return;
   warned.add(context);
   process.emitWarning(
-    `a run of ${quoted(key)} inside another run of it was not awaited: the function around it has ended first, and both were inside at a time. In what runs inside, await it, or give it reentrant: false`,
+    `a run of ${quoted(key)} inside another run of it was not awaited, so both were inside at a time. Await it, or give it reentrant: false`,
     { type: 'HoldfastUnawaitedRunWarning', code: 'HOLDFAST_UNAWAITED_RUN' },
   );
 }
 
 function deadlock(key: string, backend: string): LockError {
-  const message = `${quoted(key)} is held around this call in a kind that excludes what is asked for, so it would wait for itself. Take the stronger kind first. If this runs for others, in a batch or a pool, ask with reentrant: false`;
+  const message = `${quoted(key)} is held around this call in a kind that excludes this one, so it would wait for itself. Take the stronger kind first; in a batch or a pool, ask with reentrant: false`;
   return new LockError('LOCK_DEADLOCK', message, { key, backend });
 }

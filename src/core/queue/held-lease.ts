@@ -4,13 +4,18 @@ import { type Duration, milliseconds } from '../contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
 import { leaseBounds } from '../contract/terms.ts';
 import type { StoreOutcome } from '../contract/values.ts';
-import { CALL_TIMEOUT_MS, type Engine } from '../engine/engine.ts';
-import { endGone } from './eviction.ts';
-import { currentClaim, type Hold } from './hold.ts';
-import { noteRenewal } from './watchdog.ts';
+import type { Engine } from '../engine/engine.ts';
+import { extendHold } from './extension.ts';
+import type { Hold } from './hold.ts';
 
 /** If the timer of a hold is overdue by this many ms, it will never fire: a test had fake timers when it was set. */
 const OVERDUE_MS = 1_000;
+
+/** @throws LockError when the lease is not held, or when its holder was notified of the loss, though the deadline is still to come */
+export function assertKept(lease: HeldLease): void {
+  lease.assertHeld();
+  if (lease.hold.loss) throw lease.hold.loss;
+}
 
 /** @internal A caller's view of a hold; several views share one hold while a lock is re-entered. */
 export class HeldLease implements AnyLease {
@@ -19,20 +24,30 @@ export class HeldLease implements AnyLease {
   /** The hold is private because people log leases, and a hold contains the id. */
   readonly #hold: Hold;
   readonly #engine: Engine;
-  readonly #giveBack: (() => Promise<boolean>) | undefined;
+  readonly #giveBack: ((lease: HeldLease) => Promise<boolean>) | undefined;
+  readonly #leavePlace: (() => Promise<boolean>) | undefined;
   readonly #watched: boolean;
   #released = false;
+  #users = 1;
   #signal: AbortSignal | undefined;
   #unlisten: (() => void) | undefined;
 
   /**
    * @param watched whether the caller has to release the lease: then a warning is printed if the lease is dropped
-   * @param giveBack what a release does, called once. Default: its caller leaves the hold
+   * @param giveBack what a release does, called once. Default: its caller leaves
+   * @param leavePlace what the last of its users does, in the frame that this lease has re-entered. Default: the last user releases the hold
    */
-  constructor(engine: Engine, hold: Hold, watched: boolean, giveBack?: () => Promise<boolean>) {
+  constructor(
+    engine: Engine,
+    hold: Hold,
+    watched: boolean,
+    giveBack?: (lease: HeldLease) => Promise<boolean>,
+    leavePlace?: () => Promise<boolean>,
+  ) {
     this.#engine = engine;
     this.#hold = hold;
     this.#giveBack = giveBack;
+    this.#leavePlace = leavePlace;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
     this.#watched = watched && hold.terms.renew;
@@ -41,6 +56,22 @@ export class HeldLease implements AnyLease {
 
   get hold(): Hold {
     return this.#hold;
+  }
+
+  /** The number of callers that have not left: the caller of the lease, and those that entered its frame. */
+  get users(): number {
+    return this.#users;
+  }
+
+  /** Lets one more caller share the lease. */
+  enter(): void {
+    this.#users++;
+  }
+
+  /** Lets one caller leave. @returns whether this call freed the hold */
+  leave(): Promise<boolean> {
+    if (--this.#users > 0) return Promise.resolve(false);
+    return this.#leavePlace ? this.#leavePlace() : this.#hold.release();
   }
 
   /** The number that the events of this hold have as `request`. */
@@ -78,63 +109,24 @@ export class HeldLease implements AnyLease {
 
   assertHeld(): void {
     if (this.held) return;
-    const details = { key: this.key, backend: this.#engine.backend.name };
-    if (this.#released)
-      throw new LockError('LOCK_NOT_HELD', `the lease of ${quoted(this.key)} was released before`, details);
-    throw (
-      this.#hold.loss ??
-      new LockError(
-        'LOCK_LOST',
-        `the lease of ${quoted(this.key)} on ${details.backend} ran out. Stop writing`,
-        details,
-      )
-    );
-  }
-
-  /** @throws LockError when the lease is not held, or when its holder was notified of the loss */
-  #assertKept(): void {
-    this.assertHeld();
-    if (this.#hold.loss) throw this.#hold.loss;
+    const { name: backend } = this.#engine.backend;
+    const details = { key: this.key, backend };
+    const lease = `the lease of ${quoted(this.key)}`;
+    if (this.#released) throw new LockError('LOCK_NOT_HELD', `${lease} was released before`, details);
+    throw this.#hold.loss ?? new LockError('LOCK_LOST', `${lease} on ${backend} ran out. Stop writing`, details);
   }
 
   async extend(ttl: Duration): Promise<void> {
     const ms = milliseconds(ttl, 'ttl', leaseBounds(this.#engine.backend.traits, this.#hold.terms.delay));
-    await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));
-  }
-
-  async #extend(ms: number): Promise<void> {
-    const hold = this.#hold;
-    await hold.timing.renewing; // if the renewal arrived after the extension, it would set a shorter lease
-    this.#assertKept();
-    const sent = this.#engine.clock.now();
-    const { timing } = hold;
-    const before = timing.ttl;
-    timing.ask(Math.max(ms + hold.terms.delay, before)); // from now on no renewal is shorter
-    const unknown = (why: unknown): LockError => {
-      timing.doubt(timing.ttl);
-      return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
-    };
-    const [answer] = await this.#engine.renew([currentClaim(hold)], CALL_TIMEOUT_MS).catch((error) => {
-      throw unknown(error);
-    });
-    if (answer === 'gone') await endGone(hold, 'the engine no longer has it');
-    this.#assertKept();
-    if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
-    if (answer.kept) {
-      timing.ask(before);
-      noteRenewal(hold, sent, answer.validFor);
-      throw answer.kept;
-    }
-    const lasts = timing.noteExtension(ms, sent);
-    noteRenewal(hold, sent, answer.validFor);
-    if (!lasts) throw unknown('an earlier renewal may still arrive, and shorten it');
+    const extend = () => extendHold(this.#hold, ms, () => assertKept(this));
+    await this.#engine.extensions.take(this.#hold.claim.id, extend);
   }
 
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
     if (this.#watched) this.#hold.listeners.removeLease(this);
-    const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
+    const given = this.#giveBack ? this.#giveBack(this) : this.leave();
     // The listener stays until the release has ended, since the release may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
     return given;
@@ -143,6 +135,7 @@ export class HeldLease implements AnyLease {
   /** Releases, and stores a value under the key in that step. It is only for a lease from an `Inquiry`. Never throws. */
   releaseWith(value: NewValue, state: ValueState): Promise<StoreOutcome> {
     this.#released = true;
+    if (this.#users > 1) this.#hold.lose('the memo around it has its result'); // callers inside learn it first
     return this.#hold.keeper.releaseWith(this.#hold, value, state);
   }
 
@@ -153,7 +146,7 @@ export class HeldLease implements AnyLease {
 
   /** Releases the lease without `minHold`, as if it had not been granted. If other callers share the hold, `minHold` stays. */
   undo(): Promise<boolean> {
-    if (this.#hold.users === 1) this.#hold.timing.dropMinHold();
+    if (this.#users === 1 && !this.#leavePlace) this.#hold.timing.keptUntil = 0;
     return this.release();
   }
 

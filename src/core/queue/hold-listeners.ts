@@ -1,4 +1,5 @@
 import { type LockError, quoted } from '../contract/errors.ts';
+import { onAbort } from '../contract/promises.ts';
 
 /** A hold, as the listeners for its loss see it. */
 interface ListenedHold {
@@ -15,7 +16,7 @@ interface ListenedHold {
 const dropped = new FinalizationRegistry<ListenedHold>((hold) => {
   if (hold.over) return;
   process.emitWarning(
-    `a lease of ${quoted(hold.claim.key)} was dropped without a release; it is renewed until its Locks are closed. Release it, or use run()`,
+    `a lease of ${quoted(hold.claim.key)} was dropped without a release: it is renewed until a close. Release it, or use run()`,
     'HoldfastDroppedLeaseWarning',
   );
 });
@@ -36,11 +37,8 @@ export class HoldListeners {
 
   /** Calls `listener` at the loss, or at once if the hold is lost. @returns a function that takes the listener away */
   onLoss(listener: LossListener): () => void {
-    if (this.#hold.loss) {
-      listener(this.#hold.loss);
-      return () => {};
-    }
-    this.#listeners.add(listener);
+    if (this.#hold.loss) listener(this.#hold.loss);
+    else this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
@@ -50,13 +48,7 @@ export class HoldListeners {
 
   /** Calls `onLost` when the engine has ended the hold: at once, if `lost` has aborted already. */
   follow(lost: AbortSignal, onLost: () => void): void {
-    if (this.#hold.over) return;
-    if (lost.aborted) {
-      onLost();
-      return;
-    }
-    lost.addEventListener('abort', onLost, { once: true });
-    this.#unfollow = () => lost.removeEventListener('abort', onLost);
+    if (!this.#hold.over) this.#unfollow = onAbort(lost, onLost);
   }
 
   unfollow(): void {
@@ -71,15 +63,10 @@ export class HoldListeners {
   /** Notes that a caller which has this hold begins to wait for another hold. @returns a function that notes the end of the wait */
   beginWait(): () => void {
     this.#waitsInside++;
-    return () => {
-      this.#waitsInside--;
-    };
+    return () => void this.#waitsInside--;
   }
 
-  /**
-   * Keeps the lease in memory until the next renewal, which registers it in `dropped`. To register each lease at once would cost more than the
-   * rest of a short hold.
-   */
+  /** Keeps the lease in memory until the next renewal registers it in `dropped`: to register it at once costs more than the rest of a short hold. */
   addLease(lease: object): void {
     this.#recentLeases.push(lease);
   }

@@ -5,6 +5,10 @@ import type { Terms } from '../contract/terms.ts';
 const LEASE_PART = 0.99;
 /** The time that a holder may lose by the rounding of both clocks, ms. */
 const ROUNDING_MS = 2;
+/** The part of the time between a renewal and the loss signal that the renewal may take. The rest is for a second try. */
+const PATIENCE_PART = 0.6;
+/** A renewal may take this many ms, though no second try may follow: a shorter limit would end calls that a healthy engine answers. */
+const MIN_PATIENCE_MS = 50;
 
 /**
  * Gives the deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates and 2
@@ -50,6 +54,8 @@ export class HoldTiming implements Schedule {
   /** The time at which the loss signal is due. Where the engine confirms less than the lease, the notice is shorter in proportion. */
   noticeAt = 0;
   interval = 0;
+  /** The time that a renewal may take, ms: a third of the lease; less with a long notice, to leave time for a second try. */
+  patience = 0;
   sent = 0;
   /** The time for which the engine's last answer was good, ms: the ttl, or less if a session carries the hold. */
   confirmedFor = 0;
@@ -63,6 +69,8 @@ export class HoldTiming implements Schedule {
   readonly lateUntil: number;
   /** The time until which the key stays taken, by `minHold`; 0 without `minHold`. */
   keptUntil: number;
+  /** Whether nobody will want the key after `minHold`, as the key of a tick. Then no release waits to give it back. */
+  isKeySpent = false;
   /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
   confirmation: Pick<LocalGrant, 'sent' | 'validFor'>;
   /** The stand-in that renews the hold while this thread cannot run, if there is one. */
@@ -103,13 +111,11 @@ export class HoldTiming implements Schedule {
     this.confirmedFor = confirmedFor;
     this.deadline = Math.min(deadline, this.#leaseEnd);
     this.noticeAt = this.deadline - notice * Math.min(1, confirmedFor / lengths.lease);
-    this.interval = Math.min(confirmedFor / 3, (this.noticeAt - sent) / 2);
+    const untilNotice = this.noticeAt - sent;
+    this.interval = Math.min(confirmedFor / 3, untilNotice / 2);
+    const leavesTime = PATIENCE_PART * (untilNotice - this.interval);
+    this.patience = Math.min(confirmedFor / 3, Math.max(MIN_PATIENCE_MS, leavesTime));
     this.renewAt = !this.renewing && this.renews(now) ? sent + this.interval : Number.POSITIVE_INFINITY;
-  }
-
-  /** Lets the key be free as soon as the hold is released. */
-  dropMinHold(): void {
-    this.keptUntil = 0;
   }
 
   /** Makes the next renewal due now, if there is one. */
@@ -117,9 +123,10 @@ export class HoldTiming implements Schedule {
     if (this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
   }
 
-  /** Makes no renewal due, until the renewal that begins now is answered, or for good. */
-  holdRenewal(): void {
-    this.renewAt = Number.POSITIVE_INFINITY;
+  /** Notes the renewal that begins now; undefined once it is answered. Until then no other renewal is due. */
+  noteRenewing(renewing: Promise<unknown> | undefined): void {
+    this.renewing = renewing;
+    if (renewing) this.renewAt = Number.POSITIVE_INFINITY;
   }
 
   /** The time until which nobody may get the key after this hold has expired; 0 if `delay` is 0. */
@@ -156,10 +163,9 @@ export class HoldTiming implements Schedule {
     this.cover?.follow(this);
   }
 
-  renewalFailed(ttl: number, error: unknown, now: number): void {
-    this.doubt(ttl);
+  renewalFailed(error: unknown, now: number): void {
     this.failure = error;
-    this.renewAt = now + this.confirmedFor / 12;
+    this.renewAt = now + this.patience / 4;
   }
 
   /**
@@ -200,9 +206,7 @@ export function usableTime(
   return delay > 0 ? Math.max(1, good - delay) : good;
 }
 
-/**
- * Gives the ttl with which a request that is sent now keeps the deadline of the holder as it is, ms. Then the engine confirms at most this ttl.
- */
+/** Gives the ttl with which a request that is sent now keeps the deadline of the holder as it is, ms. Then the engine confirms at most this ttl. */
 export function restOfLease(timing: HoldTiming, now: number): number {
   const ttl = Math.min(timing.ttl, validUntil(Math.max(timing.deadline, timing.closedUntil), now));
   timing.confirmation = { sent: now, validFor: ttl };

@@ -62,8 +62,6 @@ export class Hold implements EnclosingHold {
   over = false;
   /** The error that says why the hold was lost. The holder was notified, and may hold until the deadline. */
   loss: LockError | undefined;
-  /** The number of callers that share the hold: the first caller, and those that re-entered. */
-  #users = 1;
   /** Undefined until they are needed, since most holds need none. */
   #listeners: HoldListeners | undefined;
   /** The slot of the hold in the agenda of the watchdog. */
@@ -71,6 +69,8 @@ export class Hold implements EnclosingHold {
   /** The time from which the engine is asked to notify of an eviction: a shorter hold is over before anybody could evict it. */
   watchAt: number;
   watch: AsyncDisposable | undefined;
+  /** When the engine last notified that the hold may be gone. Only the confirmation of a later request shows that the hold is there. */
+  wokenAt = Number.NEGATIVE_INFINITY;
   readonly keeper: HoldKeeper;
   /** It aborts when the engine knows that the hold is gone. */
   readonly lost: AbortSignal | undefined;
@@ -99,23 +99,11 @@ export class Hold implements EnclosingHold {
     return !this.over && this.timing.lasts(this.keeper.engine.clock.now());
   }
 
-  /** Whether surely no renewal is on its way. A renewal that arrives after a hand-over would set the lease of the next caller. */
+  /** Whether the hold is surely there, and no renewal on its way. A renewal that arrives after a hand-over would set the lease of the next caller. */
   get settled(): boolean {
-    return !this.timing.renewing && !this.keeper.engine.extensions.has(this.claim.id) && this.timing.certain;
-  }
-
-  get users(): number {
-    return this.#users;
-  }
-
-  /** Lets one more caller share the hold. */
-  enter(): void {
-    this.#users++;
-  }
-
-  /** Lets one caller leave. The last caller releases the hold. @returns whether this call freed it */
-  leave(): Promise<boolean> {
-    return --this.#users === 0 ? this.release() : Promise.resolve(false);
+    const { timing, keeper, claim, wokenAt } = this;
+    if (timing.renewing || keeper.engine.extensions.has(claim.id)) return false;
+    return timing.certain && timing.confirmation.sent > wokenAt;
   }
 
   /** Releases the hold, also if callers share it. Never rejects. @returns whether this call freed it */
@@ -136,10 +124,8 @@ export class Hold implements EnclosingHold {
 
   /** Notes the renewal that was sent now; undefined once it is answered. Until its answer no other renewal is due. */
   noteRenewing(renewing: Promise<unknown> | undefined): void {
-    this.timing.renewing = renewing;
-    if (!renewing) return;
-    this.timing.holdRenewal();
-    this.#listeners?.watchLeases();
+    this.timing.noteRenewing(renewing);
+    if (renewing) this.#listeners?.watchLeases();
   }
 
   /** Notifies the holder of the loss, once. It may hold until the deadline, so it has time to stop. */
@@ -208,7 +194,7 @@ export function passedTo(next: HoldOwner, now: number, hold: Hold): Hold {
   return new Hold(keeper, next, claim, grant);
 }
 
-function lossOf(key: string, backend: string, reason: string, cause: unknown): LockError {
+export function lossOf(key: string, backend: string, reason: string, cause?: unknown): LockError {
   const message = `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`;
   return new LockError('LOCK_LOST', message, { key, backend, cause });
 }

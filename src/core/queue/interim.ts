@@ -17,10 +17,10 @@ export class Interim {
   readonly #engine: Engine;
   /** The releases that are sent at the end of this turn, or are on their way. None of them rejects. */
   readonly #leaving = new Set<Promise<unknown>>();
-  /**
-   * The holds that linger: at most one, since such a hold is exclusive. The process stays alive until the hold is back at the engine.
-   */
+  /** The holds that linger: at most one, since such a hold is exclusive. The process stays alive until the hold is back at the engine. */
   readonly #lingering: Agenda<LingeringHold>;
+  /** Whether no caller will come any more. */
+  isClosed = false;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -73,8 +73,9 @@ export class Interim {
     for (const hold of this.#lingering.items) if (this.#lingering.remove(hold)) void this.#follow(hold.onEnd());
   }
 
-  /** Ends the lingering for good: no caller will come. */
+  /** Ends the lingering for good. */
   close(): void {
+    this.isClosed = true;
     this.end();
     this.#lingering.stop();
   }

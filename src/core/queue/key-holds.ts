@@ -71,10 +71,15 @@ export class KeyHolds implements HoldKeeper {
     }
   }
 
-  /** Refuses a request and, in an outage, the other requests here that have waited up to the limit of the outage. */
+  /** Refuses a request and, in an outage, the other requests here without a claim that have waited up to the limit of the outage. */
   #refuse(request: AcquireRequest, error: unknown, outage: Outage | undefined): void {
     request.refuse(error);
-    for (const other of refuseAlike(this.queue.members, outage, this.engine)) this.leave(other, outage);
+    const now = this.engine.clock.now();
+    for (const other of outage && now >= outage.limit(0) ? this.queue.members : []) {
+      if (other.queued || other.isSettled || now < outage!.limit(other.began)) continue;
+      other.refuse(this.engine.unavailable(other.key, outage!.last, 'Another caller in this process asked; try again'));
+      this.leave(other, outage);
+    }
     this.leave(request, outage);
   }
 
@@ -108,8 +113,11 @@ export class KeyHolds implements HoldKeeper {
     if (!isLast) this.#forget(hold);
     const { queue } = this;
     const { head } = queue;
-    const next = head && queue.isInside(hold.owner) ? head : undefined;
-    switch (releaseActOf(hold, next, head !== undefined, isLast, now)) {
+    // If the engine has granted the key to a caller in `apart`, it has ended this hold.
+    const isNext = head && queue.isInside(hold.owner) && ![...this.apart].some(({ isSettled }) => isSettled);
+    const next = isNext ? head : undefined;
+    const isWaitedFor = head !== undefined || this.apart.size > 0; // after a caller in `apart`, others may be there already
+    switch (releaseActOf(hold, next, isWaitedFor, isLast || this.interim.isClosed, now)) {
       case 'pass':
         queue.replace(hold.owner, next!);
         this.#begin(passedTo(next!, now, hold), next!);
@@ -126,12 +134,16 @@ export class KeyHolds implements HoldKeeper {
   }
 
   async #passOnLater(hold: Hold): Promise<boolean> {
+    this.engine.clock.lookAgain?.();
     return this.passOn(hold, this.engine.clock.now(), true);
   }
 
   async releaseWith(hold: Hold, value: NewValue, state: ValueState): Promise<StoreOutcome> {
-    this.#forget(hold);
-    return releaseWith(this.engine, hold, value, state, () => this.leave(hold.owner));
+    const released = releaseWith(this.engine, hold, value, state);
+    this.#forget(hold); // only now: what a stand-in has confirmed until the release counts
+    const outcome = await released;
+    this.leave(hold.owner);
+    return outcome;
   }
 
   attend(hold: Hold): void {
@@ -153,21 +165,6 @@ export class KeyHolds implements HoldKeeper {
   }
 }
 
-/** In an outage, refuses the requests without a claim that have waited up to the limit of the outage. It refuses and yields one at a time. */
-function* refuseAlike(
-  requests: readonly AcquireRequest[],
-  outage: Outage | undefined,
-  engine: Engine,
-): Iterable<AcquireRequest> {
-  const now = engine.clock.now();
-  if (!outage || now < outage.limit(0)) return;
-  for (const request of requests) {
-    if (request.queued || request.isSettled || now < outage.limit(request.began)) continue;
-    request.refuse(engine.unavailable(request.key, outage.last, 'Another caller in this process asked; try again'));
-    yield request;
-  }
-}
-
 /** Gives a released hold back. @returns whether this call freed it; if the outcome is unknown, the release goes on in the background */
 async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean> {
   const { engine } = holds;
@@ -179,16 +176,16 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
   engine.activity.begin();
   try {
     if (keptUntil > now) {
-      if (engine.backend.traits.expires) return await keepTaken(engine, hold, keptUntil - now);
-      await engine.activity.pause(keptUntil - now);
+      const kept = await keepTaken(engine, hold, now);
+      if (kept !== undefined) return kept;
       sent = engine.clock.now();
     }
     // If possible, one call gives the hold back and attempts the claim of the request that enters here next.
     const next = holds.queue.head && holds.queue.successor(hold.owner);
     const queued = next && next.terms.wait > 0 ? claimFor(next) : undefined;
-    if (!next || !queued?.watchFirst()) return (await engine.release(hold.claim, undefined, undefined, sent)).freed;
+    if (!next || !queued?.watchFirst()) return (await engine.release(hold.claim, undefined, sent)).freed;
     holds.queue.replace(hold.owner, next);
-    const released = engine.release(hold.claim, queued.claim, undefined, sent);
+    const released = engine.release(hold.claim, queued.claim, sent);
     void holds.serve(next, queued, { sent, attempt: released.then((answer) => answer.next) });
     return (await released).freed;
   } catch (error) {
@@ -201,13 +198,29 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
   }
 }
 
-/** Keeps the key taken for the rest of `minHold`, even without this process: a renewal makes the lease end at that time. */
-async function keepTaken(engine: Engine, hold: Hold, remaining: number): Promise<boolean> {
-  const ttl = Math.max(Math.ceil(remaining), engine.backend.traits.ttl.min);
+/**
+ * Keeps the key taken for the rest of `minHold`. If the engine has a clock, that needs no process: a renewal makes the lease end at that time.
+ * @returns whether the engine had the hold; undefined: `minHold` is over, and the hold has to be given back
+ */
+async function keepTaken(engine: Engine, hold: Hold, now: number): Promise<boolean | undefined> {
+  const { traits } = engine.backend;
+  const { keptUntil, isKeySpent } = hold.timing;
+  // Without a clock no engine sees that the lease ends, and a process that does not wait for the key would never get it. So this process gives
+  // the hold back, and the lease lasts until then.
+  const givesBack = !traits.expires || (traits.observedExpiry === true && !isKeySpent);
+  const ttl = Math.max(Math.ceil(keptUntil - now) + (givesBack ? CALL_TIMEOUT_MS : 0), traits.ttl.min);
   const { settled } = hold; // if false, an earlier renewal or extension may arrive after this one, and set its own, longer lease
-  const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT_MS).catch(() => []);
-  // Without an answer the key might stay taken for the whole lease. So the claim is withdrawn when `minHold` is over.
-  if (!settled || answer === undefined || answer === 'unknown') takeBack(engine, hold);
+  const renewal = traits.expires ? engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT_MS).catch(() => []) : [];
+  const [answer] = await renewal;
+  if (givesBack && answer !== 'gone') {
+    const rest = keptUntil - engine.clock.now();
+    if (rest > 0) await engine.activity.pause(rest);
+    const isCutShort = engine.activity.over && engine.clock.now() < keptUntil;
+    return traits.expires && isCutShort ? true : undefined; // the key stays taken, though its `Locks` are closed
+  }
+  // Without an answer, or where the engine kept the lease as it was, the key might stay taken for the whole lease. So the claim is withdrawn
+  // when `minHold` is over.
+  if (!settled || (answer !== 'gone' && (typeof answer !== 'object' || answer.kept))) takeBack(engine, hold);
   return typeof answer === 'object';
 }
 

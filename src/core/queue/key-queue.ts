@@ -68,9 +68,9 @@ export class KeyQueue {
     for (const request of [...apart, ...queue.members.reverse()]) this.#giveUp(request, error);
   }
 
-  /** Refuses a request with `wait: 0` that came while releases were on their way, if these releases did not let it in. */
+  /** Refuses a request with `wait: 0` that came while releases were on their way, if it has no claim by then: the answer to a claim decides. */
   #endTry(request: AcquireRequest): void {
-    if (request.isSettled || this.#holds.queue.isInside(request)) return;
+    if (request.isSettled || request.queued) return;
     request.grant(undefined);
     this.#holds.leave(request);
   }
@@ -83,10 +83,7 @@ export class KeyQueue {
     return true;
   }
 
-  /**
-   * Ends a request. Its claim in the engine's queue goes to the next equal request here, so that short waits do not send the process to the end of
-   * that queue.
-   */
+  /** Ends a request. Its claim goes to the next equal request here, so that short waits do not send the process to the end of the engine's queue. */
   readonly #giveUp = (request: AcquireRequest, error: unknown): void => {
     if (request.isSettled) return;
     request.refuse(error);

@@ -29,8 +29,8 @@ export class Lookout {
   }
 
   begin(hold: Hold): void {
-    if (this.#holds.size > 0) this.#noteGrant(hold);
     if (hold.timing.mayExpire) this.#holds.add(hold);
+    if (this.#holds.size > 0) this.#noteGrant(hold);
     this.follow();
   }
 
@@ -40,31 +40,28 @@ export class Lookout {
 
   /** Sets the timer if a caller waits behind such a hold. Cancels the timer if no caller waits. */
   follow(): void {
-    const waitedFor = this.#waiting.head !== undefined;
-    if (!this.#cancel && waitedFor && this.#holds.size > 0) {
-      this.#cancel = this.#engine.clock.after(MAX_TRUST_MS, this.#look);
-    } else if (this.#cancel && !waitedFor) {
-      this.#cancel();
+    if (this.#waiting.head === undefined) {
+      this.#cancel?.();
       this.#cancel = undefined;
-    }
+    } else if (this.#holds.size > 0) this.#cancel ??= this.#engine.clock.after(MAX_TRUST_MS, this.#look);
   }
 
   readonly #look = (): void => {
     this.#cancel = undefined;
     const now = this.#engine.clock.now();
-    for (const { timing } of this.#holds) {
-      if (timing.renews(now)) continue;
-      this.#standApart();
-      break;
-    }
+    if ([...this.#holds].some(({ timing }) => !timing.renews(now))) this.#standApart();
     this.follow();
   };
 
-  /** Ends the older holds that leave no room for this one: the engine has granted this one, so the older ones are gone there. */
-  #noteGrant({ claim }: Hold): void {
-    for (const old of this.#holds) {
-      const fits = old.claim.units + claim.units <= Math.min(old.claim.capacity, claim.capacity);
-      if (old.claim !== claim && !fits) void endGone(old, 'the engine no longer has it');
+  /** Ends the holds here that leave no room for this one: the engine has granted this one, so the others are gone there. */
+  #noteGrant(hold: Hold): void {
+    const { claim } = hold;
+    for (const other of this.#holds) {
+      if (other.claim === claim) continue;
+      if (other.claim.units + claim.units <= Math.min(other.claim.capacity, claim.capacity)) continue;
+      // Answers may overtake each other. The token of an exclusive hold tells which one the engine granted last.
+      const isLate = hold.exclusive && other.exclusive && hold.token < other.token;
+      void endGone(isLate ? hold : other, 'the engine no longer has it');
     }
   }
 }

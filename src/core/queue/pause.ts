@@ -16,36 +16,20 @@ export function pauseAfter(
   random: number,
 ): number {
   if (attempt?.granted === false && wakes !== 'never') return watchedPause(claim, attempt, random);
-  return polledPause(claim, spin, attempts, random, attempt);
+  // The pause ends at the latest when the place in the queue needs a sign of life, or when the engine says that it is worth asking.
+  const worthAsking = (attempt?.granted === false && attempt.retryAfter) || Number.POSITIVE_INFINITY;
+  const net = claim.queue ? signOfLife(claim) : Number.POSITIVE_INFINITY;
+  return Math.min(backOff(spin, attempts, random), worthAsking, net);
 }
 
 /** After an expiry each waiter asks this much later than the waiter ahead of it, ms. If the first waiter is admitted, the engine wakes the others. */
 const STAGGER_MS = 5;
 
-/**
- * Gives the time until the earliest expiry ahead, and a little more for each waiter ahead, so that waiters ask one after the other. The
- * pause ends at the latest when the place needs a sign of life.
- */
+/** The time to the earliest expiry ahead, and a little more for each waiter ahead, so that they ask in turn; at most until a sign of life is due. */
 function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random: number): number {
   const net = signOfLife(claim);
   const turn = (retryAfter ?? net) + Math.max(0, ahead - 1) * STAGGER_MS;
   return Math.max(1, Math.min(net, turn)) + random * JITTER_MS;
-}
-
-/** Gives a pause that ends at the latest when the place in the queue needs a sign of life, or when the engine says that it is worth asking. */
-function polledPause(
-  claim: Waiting,
-  spin: Terms['spin'],
-  attempts: number,
-  random: number,
-  attempt: Attempt | undefined,
-): number {
-  const worthAsking = (attempt?.granted === false && attempt.retryAfter) || Number.POSITIVE_INFINITY;
-  return Math.min(
-    backOff(spin, attempts, random),
-    worthAsking,
-    claim.queue ? signOfLife(claim) : Number.POSITIVE_INFINITY,
-  );
 }
 
 /** Gives a pause that doubles with each try. A part of it is random, so that rivals do not ask at the same moments. */
@@ -83,10 +67,7 @@ export class Outage {
     return Math.max(this.#since, began) + MAX_OUTAGE_MS;
   }
 
-  /**
-   * Shortens a pause, so that the last attempt is sent at `limit` at the latest. That attempt then takes at most the
-   * time limit of a call.
-   */
+  /** Shortens a pause, so that the last attempt is sent at `limit` at the latest. That attempt then takes at most the time limit of a call. */
   limited(pause: number, began: number, now: number): number {
     return Math.min(pause, Math.max(1, this.limit(began) - now));
   }

@@ -1,10 +1,9 @@
 import type { NewValue, ValueState } from '../contract/backend.ts';
 import { isLockError, type LockError } from '../contract/errors.ts';
-import { unsupported } from '../contract/options.ts';
 import type { StoreOutcome } from '../contract/values.ts';
 import type { Engine } from '../engine/engine.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
-import { currentClaim, type Hold } from './hold.ts';
+import { currentClaim, type Hold, lossOf } from './hold.ts';
 import { MAX_OUTAGE_MS } from './pause.ts';
 
 /** The first pause after a release without an answer, ms. Each later pause is twice as long, up to the longest. */
@@ -13,7 +12,6 @@ const MAX_PAUSE_MS = 1_000;
 
 /**
  * Releases a hold, and stores a value in the same step. Then it withdraws the claim: the engine may still have it, or get a late attempt. Never rejects.
- * @param onOutcome called when the caller gets the outcome
  * @returns what became of the value; `unknown` after about `MAX_OUTAGE_MS` without an answer
  */
 export async function releaseWith(
@@ -21,23 +19,20 @@ export async function releaseWith(
   hold: Hold,
   value: NewValue,
   state: ValueState,
-  onOutcome: () => void,
 ): Promise<StoreOutcome> {
   const { promise: troubled, resolve } = Promise.withResolvers<StoreOutcome>();
   const ended = endWith(engine, hold, value, () => resolve('unknown'));
   void ended.then((end) => end === 'stored' && hold.owner.events.publish('left', hold.token, { state }));
-  const outcome = await Promise.race([ended, troubled]);
-  onOutcome();
-  return outcome;
+  return Promise.race([ended, troubled]);
 }
 
 /** @param onTrouble called after about `MAX_OUTAGE_MS` without an answer; the release goes on */
 async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: () => void): Promise<StoreOutcome> {
   if (hold.markReleased() === undefined) return 'gone';
-  const { activity } = engine;
-  activity.begin();
+  engine.activity.begin();
   try {
     const outcome = await untilStored(engine, hold, value, onTrouble);
+    if (outcome === 'gone') hold.loss ??= lossOf(hold.claim.key, engine.backend.name, 'the engine no longer has it');
     if (outcome === 'unknown') withdraw(engine, currentClaim(hold), hold.timing.lateUntil);
     else withdrawAt(engine, currentClaim(hold), hold.timing.lateUntil);
     return outcome;
@@ -45,14 +40,8 @@ async function endWith(engine: Engine, hold: Hold, value: NewValue, onTrouble: (
     withdraw(engine, currentClaim(hold), hold.timing.lateUntil);
     return { refused: refused as LockError };
   } finally {
-    activity.end();
+    engine.activity.end();
   }
-}
-
-/** Decides whether a hold that is gone has stored its value. `there` is the token of the value that is stored now, perhaps by a later hold. */
-function outcomeBy(token: bigint, there: bigint | undefined): StoreOutcome {
-  if (there === token) return 'stored';
-  return there !== undefined && there < token ? 'gone' : 'unknown';
 }
 
 /**
@@ -61,24 +50,19 @@ function outcomeBy(token: bigint, there: bigint | undefined): StoreOutcome {
  * the loop at once, so the caller does not wait for a server without room. After an unanswered release, `LOCK_UNAVAILABLE` does not end the loop.
  * @throws LockError what the engine refuses with
  */
-async function untilStored(
-  engine: Engine,
-  { claim, token, timing }: Hold,
-  value: NewValue,
-  onTrouble: () => void,
-): Promise<StoreOutcome> {
+async function untilStored(engine: Engine, hold: Hold, value: NewValue, onTrouble: () => void): Promise<StoreOutcome> {
+  const { claim, token, timing } = hold;
   const { activity, clock } = engine;
   const patient = clock.now() + MAX_OUTAGE_MS;
   let unanswered = false;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     try {
-      const { freed, stored } = await engine.release(claim, undefined, value);
-      if (stored) return 'stored';
-      if (freed) throw unsupported(engine.backend, 'store a value when it frees a key');
+      if (await engine.store(claim, value)) return 'stored';
       const isFirst = !unanswered;
       unanswered = true; // the client may have sent the release twice: the value shows which hold freed the key
-      const there = (await engine.look(claim.key)).value?.token;
-      return isFirst && there === undefined ? 'gone' : outcomeBy(token, there);
+      const there = (await engine.look(claim.key)).value?.token; // perhaps of a later hold
+      if (there === token) return 'stored';
+      return (there === undefined ? isFirst : there < token) ? 'gone' : 'unknown';
     } catch (error) {
       if (isLockError(error) && (!unanswered || error.code !== 'LOCK_UNAVAILABLE')) throw error;
       unanswered = true;

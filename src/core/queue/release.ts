@@ -1,5 +1,6 @@
 import type { Demand } from '../contract/admission.ts';
 import { sameForEngine } from '../contract/option-table.ts';
+import { labelParts } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { LocalClaim } from './claim-step.ts';
 import type { Hold } from './hold.ts';
@@ -24,9 +25,14 @@ export function interchangeable({ demand, terms }: Wish, other: Wish): boolean {
   );
 }
 
-/** Whether a request may take over a claim in the engine's queue: the origin in the claim has to be true of the request, too. */
-export function mayInherit({ origin }: LocalClaim, next: AcquireRequest): boolean {
+/**
+ * Whether a request may take over a claim in the engine's queue: the origin in the claim has to be true of the request, too, and so has its label if
+ * the hold is an `UNSHARED_HOLD`.
+ */
+export function mayInherit({ label, origin }: LocalClaim, next: AcquireRequest): boolean {
   const { inside, detects } = origin;
+  const { terms } = next;
+  if (!terms.reentrant && terms.handOff.max === 0 && terms.label !== labelParts(label).label) return false;
   const own = next.circumstances();
   if ((own?.detects === undefined) !== (detects === undefined)) return false;
   return (own?.inside.length ?? 0) === inside.length && inside.every(({ claim }, i) => claim === own!.inside[i]!.claim);
@@ -37,17 +43,20 @@ export function mayPass(hold: Hold, next: Wish, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
   if (!interchangeable(next, owner) || !hold.exclusive) return false;
   if (hold.isWaitedInside) return false; // otherwise work that its function did not await would be inside the hold of the next function
-  if (hold.loss || terms.minHold > 0) return false;
+  if (hold.loss || hold.lost?.aborted || terms.minHold > 0) return false;
   if (timing.ttl !== next.terms.lengths.hold || !hold.settled) return false; // the hold was extended, or a renewal may be on its way
   if (tenure.passes + 1 >= hold.tokenCount) return false; // the tokens that the first holder asked for are used up
   if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;
   return now - tenure.since < terms.handOff.within && lastsFor(timing, next.terms, now);
 }
 
-/** Whether a hold lasts long enough for the next caller. A caller that does not renew gets the whole lease that it asked for. */
+/**
+ * Whether a hold lasts long enough for the next caller: for half of the time until its notice, in which it is renewed. A caller that does not renew
+ * gets the whole lease that it asked for.
+ */
 export function lastsFor({ deadline, confirmation }: HoldTiming, next: Terms, now: number): boolean {
   const { lease, hold } = next.lengths;
-  if (next.renew) return deadline - now >= lease / 2;
+  if (next.renew) return deadline - now >= (lease + next.notice) / 2;
   const { sent, validFor } = confirmation;
   return deadlineOf(sent, usableTime(validFor, hold, next)) >= deadlineOf(now, lease);
 }
@@ -71,7 +80,7 @@ export type ReleaseAct = 'pass' | 'linger' | 'wait a turn' | 'keep' | 'give back
 /**
  * Decides what becomes of a hold that its holder gives up.
  * @param next the caller that waits here, and would get the hold
- * @param isWaitedFor whether any caller waits here
+ * @param isWaitedFor whether any caller of this process waits, here or in the engine's queue
  * @param isLast whether the hold has lingered, or waited a turn
  */
 export function releaseActOf(

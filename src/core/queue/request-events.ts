@@ -92,11 +92,8 @@ export class RequestEvents {
   }
 
   publishFailure(error: unknown): void {
-    const how = isLockError(error, 'LOCK_TIMEOUT')
-      ? 'timedOut'
-      : isLockError(error, 'LOCK_ABORTED')
-        ? 'aborted'
-        : 'failed';
+    const code = isLockError(error) ? error.code : undefined;
+    const how = code === 'LOCK_TIMEOUT' ? 'timedOut' : code === 'LOCK_ABORTED' ? 'aborted' : 'failed';
     this.publish(how, undefined, { duration: this.context.engine.clock.now() - this.#began, error });
   }
 

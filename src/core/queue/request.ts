@@ -2,6 +2,7 @@ import { type Demand, isExclusive, type QueueMember } from '../contract/admissio
 import type { Cancel } from '../contract/clock.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import { type Circumstances, type Enclosing, labelFor, MAX_ENCLOSING, type ProcessName } from '../contract/origin.ts';
+import { onAbort } from '../contract/promises.ts';
 import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT_MS } from '../engine/engine.ts';
 import { type Claimant, QueuedClaim } from './claim.ts';
@@ -70,12 +71,7 @@ export class AcquireRequest implements Claimant, QueueMember {
     this.#reject = reject;
     this.#giveUp = giveUp;
     const { wait, signal, isDefaultWait } = terms;
-    if (signal?.aborted) giveUp(this, abortError(this));
-    else if (signal) {
-      const abort = (): void => giveUp(this, abortError(this));
-      signal.addEventListener('abort', abort, { once: true });
-      this.#unlisten = () => signal.removeEventListener('abort', abort);
-    }
+    if (signal) this.#unlisten = onAbort(signal, () => giveUp(this, abortError(this)));
     if (!isDefaultWait && wait > 0 && wait < Number.POSITIVE_INFINITY && !signal?.aborted) this.#limitWait();
   }
 

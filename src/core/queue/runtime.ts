@@ -10,7 +10,6 @@ import { CALL_TIMEOUT_MS, Engine } from '../engine/engine.ts';
 import { AdaptiveHistory } from './adaptive-history.ts';
 import { Frame, frames } from './frame.ts';
 import { HeldLease } from './held-lease.ts';
-import type { Hold } from './hold.ts';
 import { KeyQueue, type LocalEntry } from './key-queue.ts';
 import { type DeadlockWatch, type QueueContext, RequestEvents } from './request-events.ts';
 import { Watchdog } from './watchdog.ts';
@@ -75,13 +74,10 @@ export class LockRuntime implements QueueContext {
         rest = withWaitUntil(longer, until, now);
       }
       const hold = await this.queue(key).join(events, rest, now, inside && ((name) => inside.holds(name)));
-      if (hold)
-        return new HeldLease(
-          this.engine,
-          hold,
-          watched,
-          history && (() => saveLesson(this.engine, hold, terms, history)),
-        );
+      if (hold) {
+        const giveBack = history && ((lease: HeldLease) => saveLesson(this.engine, lease, terms, history));
+        return new HeldLease(this.engine, hold, watched, giveBack);
+      }
       const state = terms.inquiry?.state;
       if (!state) return await this.#refuse(events);
       events.publishEnd('answered', undefined, state);
@@ -100,7 +96,11 @@ export class LockRuntime implements QueueContext {
   /** @throws LockError `LOCK_CLOSED` */
   queue(key: string): KeyQueue {
     if (this.#closed) this.assertOpen(key);
-    return this.#queues.get(key) ?? this.#newQueue(key);
+    const known = this.#queues.get(key);
+    if (known) return known;
+    const queue = new KeyQueue(this, this.watchdog, key, this.#queues);
+    this.#queues.set(key, queue);
+    return queue;
   }
 
   /** Whether a caller of this process waits for the key here, without a claim in the engine's queue. */
@@ -114,12 +114,6 @@ export class LockRuntime implements QueueContext {
       const queue = this.#queues.get(key);
       return queue && !queue.idle ? [queue.entries] : [];
     });
-  }
-
-  #newQueue(key: string): KeyQueue {
-    const queue = new KeyQueue(this, this.watchdog, key, this.#queues);
-    this.#queues.set(key, queue);
-    return queue;
   }
 
   /** Rejects all waits, releases all holds, and closes what the backend has opened. */
@@ -148,16 +142,20 @@ export class LockRuntime implements QueueContext {
 }
 
 /** Releases the hold, and stores for the next holder how long the work took. */
-async function saveLesson(engine: Engine, hold: Hold, { ttl }: Terms, history: AdaptiveHistory): Promise<boolean> {
+async function saveLesson(
+  engine: Engine,
+  lease: HeldLease,
+  { ttl }: Terms,
+  history: AdaptiveHistory,
+): Promise<boolean> {
   // The caller goes on only when both have ended. Otherwise it could cause a new request, which would read the old lesson before this one is stored.
-  const saved = history.save(engine.clock.now() - hold.timing.since, ttl);
-  const freed = await hold.leave();
+  const saved = history.save(engine.clock.now() - lease.hold.timing.since, ttl);
+  const freed = await lease.leave();
   await saved;
   return freed;
 }
 
-const closedError = (key: string | undefined, backend: string): LockError =>
-  new LockError('LOCK_CLOSED', `these Locks on ${backend} are closed; make new ones with createLocks()`, {
-    key,
-    backend,
-  });
+function closedError(key: string | undefined, backend: string): LockError {
+  const message = `these Locks on ${backend} are closed; make new ones with createLocks()`;
+  return new LockError('LOCK_CLOSED', message, { key, backend });
+}

@@ -54,6 +54,7 @@ export class Watchdog {
     const now = this.#engine.clock.resync();
     const batch: Hold[] = [];
     for (const hold of this.#holds.items) {
+      if (hold.over) continue; // a listener that was notified in this pass released it
       const { timing } = hold;
       // The watch may begin a little early, so that holds that are due at about the same time share one pass.
       if (now >= hold.watchAt - WATCHED_AFTER_MS / 2) this.#watch(hold, now);
@@ -65,10 +66,11 @@ export class Watchdog {
       } else if (now >= timing.renewAt - timing.confirmedFor / 30) {
         // Holds are renewed a little early, so that those taken at different times come to share a batch.
         if (timing.renews(now)) batch.push(hold);
-        else timing.holdRenewal();
+        else timing.renewAt = Number.POSITIVE_INFINITY;
       }
     }
-    for (const holds of Map.groupBy(batch, patienceOf).values()) {
+    const kept = batch.filter(({ over }) => !over); // a hold that was released may have passed on, with the same claim
+    for (const holds of Map.groupBy(kept, patienceOf).values()) {
       for (let i = 0; i < holds.length; i += MAX_BATCH) void this.#renew(holds.slice(i, i + MAX_BATCH));
     }
     for (const hold of this.#holds.items) this.#holds.fireBy(due(hold), now);
@@ -77,64 +79,71 @@ export class Watchdog {
   /** Asks the engine to notify this process of an eviction. If it cannot watch now, the next renewal detects the eviction. */
   #watch(hold: Hold, now: number): void {
     hold.watchAt = Number.POSITIVE_INFINITY;
-    const look = (): void => void this.#lookAt(hold);
+    const look = (): void => {
+      hold.wokenAt = this.#engine.clock.now();
+      void this.#lookAt(hold);
+    };
     try {
-      const watch = inNoContext(() => this.#engine.backend.watchHold!(hold.claim, look, now - hold.timing.sent));
-      if (!('then' in watch)) {
-        hold.watch = watch;
-        return;
-      }
-      watch.then(
-        (armed) => {
-          if (hold.over) return dispose(armed);
-          hold.watch = armed;
-          look();
-        },
-        () => {},
-      );
+      const age = now - hold.timing.confirmation.sent;
+      const watch = inNoContext(() => this.#engine.backend.watchHold!(hold.claim, look, age));
+      if (!('then' in watch)) hold.watch = watch;
+      else
+        watch.then(
+          (armed) => {
+            if (hold.over) return dispose(armed);
+            hold.watch = armed;
+            look();
+          },
+          () => {},
+        );
     } catch {}
   }
 
   /** Asks whether the engine still has a hold that may be gone. */
   async #lookAt(hold: Hold): Promise<void> {
     await hold.timing.renewing; // its answer may be older than the notification
-    if (hold.over || hold.loss) return;
+    if (hold.over) return;
     const { clock, extensions } = this.#engine;
     const now = clock.resync();
-    if (hold.timing.renews(now)) {
+    if (hold.timing.renews(now) && !hold.loss) {
       hold.timing.renewAtOnce(now);
       this.#holds.fireBy(now);
     } else await extensions.take(hold.claim.id, () => this.#confirm(hold));
   }
 
-  /** Asks whether the engine still has a hold that is not renewed: by a renewal for just the rest of its lease. */
+  /** Asks whether the engine still has a hold that is not renewed, or not any more: by a renewal for just the rest of its lease. */
   async #confirm(hold: Hold): Promise<void> {
-    if (hold.over || hold.loss) return;
+    if (hold.over) return;
     const { clock, backend } = this.#engine;
+    hold.timing.lasts(clock.now()); // what the stand-in has confirmed until now counts
+    hold.timing.cover?.end(); // what it confirms later was on its way before the shorter lease
     const ttl = Math.max(Math.ceil(restOfLease(hold.timing, clock.now())), backend.traits.ttl.min);
-    const [answer] = await this.#engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT_MS).catch(() => []);
+    const within = Math.min(CALL_TIMEOUT_MS, ttl); // a later answer comes after the deadline
+    const [answer] = await this.#engine.renew([{ ...hold.claim, ttl }], within).catch(() => []);
+    if (typeof answer !== 'object') hold.timing.doubt(ttl); // a hold that was released in this turn may still pass on
     if (answer === 'gone') await endGone(hold, 'the engine no longer has it');
-    else if (typeof answer !== 'object') hold.timing.doubt(ttl);
   }
 
   async #renew(batch: readonly Hold[]): Promise<void> {
     const sent = this.#engine.clock.now();
     const claims = batch.map(currentClaim);
     const within = leastOf(batch.map(timeoutFor));
-    const renewing = this.#engine.renew(claims, within).then(
-      (answers) => ({ answers, error: undefined }),
-      (error: unknown) => ({ answers: [], error }),
-    );
+    let error: unknown;
+    const renewing = this.#engine.renew(claims, within).catch((failure: unknown) => {
+      error = failure;
+      return [];
+    });
     for (const hold of batch) hold.noteRenewing(renewing);
-    const { answers, error } = await renewing;
+    const answers = await renewing;
     for (const [i, hold] of batch.entries()) {
       hold.noteRenewing(undefined);
-      if (hold.over || hold.loss) continue;
-      const answer = answers[i];
-      const late = !hold.held; // a caller may have seen meanwhile that it is not held
-      if (late) hold.end('its renewal was answered after the deadline');
+      const answer = answers[i] ?? 'unknown';
+      if (typeof answer !== 'object') hold.timing.doubt(claims[i]!.ttl); // a hold that was released in this turn may still pass on
+      if (hold.over || (hold.loss && answer !== 'gone')) continue; // a late success revives nothing
+      if (!hold.held)
+        hold.end('its renewal was answered after the deadline'); // a caller may have seen meanwhile that it is not held
       else if (answer === 'gone') endGone(hold, 'the engine no longer has it');
-      else if (answer === undefined || answer === 'unknown') noteFailedRenewal(hold, claims[i]!.ttl, error);
+      else if (answer === 'unknown') noteFailedRenewal(hold, error);
       else noteRenewal(hold, sent, answer.validFor);
       this.#holds.fireBy(due(hold));
     }
@@ -157,8 +166,8 @@ function due({ loss, timing, watchAt }: Hold): number {
 /** Groups holds by the time that they can wait for an answer, to within a factor of two. So a long lease does not get the limit of a short one. */
 const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)));
 
-/** Gives the time that a renewal may take, ms: so short that another one can follow before the deadline. */
-const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT_MS, timing.confirmedFor / 3);
+/** Gives the time that a renewal may take, ms: so short that another one can follow before the loss signal. */
+const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT_MS, timing.patience);
 
 /** Notes an answer to a renewal. @param sent when the renewal was sent @param validFor the time for which the answer is good, ms */
 export function noteRenewal(hold: Hold, sent: number, validFor: number): void {
@@ -169,10 +178,10 @@ export function noteRenewal(hold: Hold, sent: number, validFor: number): void {
   hold.publish('renewed', { margin });
 }
 
-/** Notes that nobody knows whether the renewal to `ttl` took effect. The old deadline stands, and the next renewal comes soon. */
-function noteFailedRenewal(hold: Hold, ttl: number, error: unknown): void {
+/** Notes that it is not known whether the renewal took effect. The old deadline stands, and the next renewal comes soon. */
+function noteFailedRenewal(hold: Hold, error: unknown): void {
   const { timing, keeper } = hold;
   const now = keeper.engine.clock.now();
-  timing.renewalFailed(ttl, error, now);
+  timing.renewalFailed(error, now);
   hold.publish('renewalFailed', { margin: timing.deadline - now, error });
 }

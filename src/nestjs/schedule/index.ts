@@ -115,8 +115,7 @@ function checkRegistry({ moduleRef }: LocksHost): void {
   try {
     moduleRef.get(SchedulerRegistry, { strict: false });
   } catch (cause) {
-    throw Object.assign(invalid('@OnceCron needs ScheduleModule.forRoot() of @nestjs/schedule in the root module'), {
-      cause,
-    });
+    const error = invalid('@OnceCron needs ScheduleModule.forRoot() of @nestjs/schedule in the root module');
+    throw Object.assign(error, { cause });
   }
 }

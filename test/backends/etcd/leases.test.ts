@@ -254,37 +254,6 @@ describeOn('etcd', 'the leases of holds', () => {
     await slow.close();
   });
 
-  test('the next claim of a release, asked for by itself and given up before there is a lease for it, leaves nothing', async () => {
-    let passed = 0;
-    const clock: Clock = { ...systemClock, now: () => systemClock.now() + passed };
-    const opened = open({ endpoints: endpoint(server), clock });
-    const { client } = opened;
-    const call = client.call.bind(client);
-    const slow = new Etcd(opened);
-    const [held, next] = [claimOf('before', { ttl: 90_000 }), claimOf('after', { ttl: 600_000 })];
-    await slow.attempt(held);
-    const [asked, granted] = [1, 2].map(() => Promise.withResolvers<void>()) as [Step, Step];
-    let grants = 0;
-    client.call = async (method, ...request) => {
-      if (method.path === GRANT.path && grants++ === 0) {
-        asked.resolve();
-        await granted.promise;
-      }
-      return call(method, ...request);
-    };
-    const releasing = slow.release(held, next).catch(() => undefined);
-    await asked.promise;
-    await slow.release(held);
-    const attempting = slow.attempt(next).catch(() => undefined);
-    await keys([server]); // so long an attempt that did not wait would be done
-    await slow.release(next);
-    passed = next.within;
-    granted.resolve();
-    await Promise.all([releasing, attempting]);
-    expect((await keys([server])).filter((key) => key.includes('after'))).toEqual([]);
-    await slow.close();
-  });
-
   test('a claim given up while its message is on the way leaves nothing that lives on in the next hold', async () => {
     // So long that the lease stays fresh: then the message is sent at once.
     const [earlier, late, next] = ['earlier', 'late', 'next'].map((key) => claimOf(key, { ttl: 600_000 })) as [

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Etcd } from '../../../src/backends/etcd/backend.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import type { Backend, ValueCondition } from '../../../src/core/contract/backend.ts';
+import { open as openConnection } from '../../../src/backends/etcd/options.ts';
+import type { Backend, Grant, ValueCondition } from '../../../src/core/contract/backend.ts';
+import { LockError } from '../../../src/core/contract/errors.ts';
 import { listOf } from '../../../src/core/contract/promises.ts';
 import { startEtcd, startEtcdMembers } from '../../kit/etcd.ts';
 import { startProxy } from '../../kit/proxy.ts';
@@ -18,7 +21,7 @@ const HOUR = 3_600_000;
 async function leave(backend: Backend, key: string, text: string, counts = 0): Promise<void> {
   const holder = claimOf(key, { accepts: { ...NONE, counts } });
   expect(await backend.attempt(holder)).toMatchObject({ granted: true });
-  expect(await backend.release(holder, undefined, { text, ttl: HOUR })).toEqual({ freed: true, stored: true });
+  expect(await backend.store!(holder, { text, ttl: HOUR })).toBe(true);
 }
 
 describeOn('etcd', 'values beside the queues', () => {
@@ -34,7 +37,8 @@ describeOn('etcd', 'values beside the queues', () => {
     const backend = open('plain');
     const [holder, next] = [claimOf('key'), claimOf('key')];
     await backend.attempt(holder);
-    await backend.release(holder, next);
+    await backend.release(holder);
+    await backend.attempt(next);
     const stored = (await keys([server])).filter((name) => name.startsWith('plain/'));
     expect(stored, 'its own key').toEqual([expect.stringMatching(/^plain\/key\/[0-9a-f]{32}$/)]);
     await backend.release(next);
@@ -92,7 +96,7 @@ describeOn('etcd', 'values beside the queues', () => {
       return woken > 1;
     });
     const before = woken;
-    await holding.release(holder, undefined, { text: 'for all', ttl: HOUR });
+    await holding.store!(holder, { text: 'for all', ttl: HOUR });
     await until('it is notified of the value', () => woken > before);
     expect(await cut.attempt(waiters[1])).toMatchObject({ value: { text: 'for all' } });
     await Promise.all([holding.close(), cut.close()]);
@@ -104,6 +108,25 @@ describeOn('etcd', 'values beside the queues', () => {
     const refused = { code: 'LOCK_INVALID', message: expect.stringMatching(/a format that this version.*forget\(\)/) };
     await expect(backend.attempt(claimOf('key', { accepts: ANY }))).rejects.toMatchObject(refused);
     await expect(backend.values!.look('key')).rejects.toMatchObject(refused);
+    await backend.close();
+  });
+
+  test('a hold that is notified during an attempt stays, though the attempt is refused for good', async () => {
+    const backend = new Etcd(openConnection({ endpoints: endpoint(server), prefix: 'notified' }));
+    const [holder, waiter] = [claimOf('key'), claimOf('key', { accepts: NONE })];
+    await backend.attempt(holder);
+    await backend.attempt(waiter);
+    const { promise: mail, resolve: wake } = Promise.withResolvers<Grant>();
+    await using _ = await backend.watch(waiter, (grant) => grant && wake(grant));
+    backend.values.ask = async (...asked) => {
+      await asked[3]();
+      await backend.release(holder);
+      await mail;
+      throw new LockError('LOCK_INVALID', 'a format that this version does not know');
+    };
+    await expect(backend.attempt(waiter)).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+    expect(await backend.renew([waiter]), 'the notified hold').toEqual([{ validFor: expect.any(Number) }]);
+    expect(await backend.release(waiter), 'the notified hold').toEqual({ freed: true });
     await backend.close();
   });
 });

@@ -1,5 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Etcd } from '../../../src/backends/etcd/backend.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
+import { open } from '../../../src/backends/etcd/options.ts';
+import { GrpcError, STATUS } from '../../../src/backends/etcd/wire/grpc.ts';
+import { KEEP_ALIVE } from '../../../src/backends/etcd/wire/messages.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import type { Attempt, Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
@@ -87,6 +92,34 @@ describeOn('etcd', 'waiting on etcd', () => {
     for (const waiter of line.slice(2)) await waiter.leaves();
   });
 
+  test('a permit gets its turn in time, also when the link is cut as the permit before it notifies it', async () => {
+    const opened = open({ endpoints: endpoint(server) });
+    const { client } = opened;
+    const txn = client.txn.bind(client);
+    let cut = false;
+    client.txn = async (...request) => {
+      if (cut || !request[0].success?.[0]?.put?.ignoreLease) return txn(...request);
+      cut = true;
+      throw new GrpcError(STATUS.unavailable, 'the connection was cut before the answer');
+    };
+    const [all, one] = [2, 1].map((units) => ({ units, capacity: 2, ttl: 5_000 }));
+    const [holder] = await lineUp([all]);
+    const { key } = holder!.claim;
+    const [first, second] = [
+      new Waiter(new Etcd(opened), claimOf(key, one)),
+      new Waiter(backends[0]!, claimOf(key, one)),
+    ];
+    for (const waiter of [first, second]) {
+      await waiter.joins();
+      await waiter.listens();
+    }
+    await holder!.leaves();
+    await until('the first permit is admitted', () => first.grant !== undefined && cut);
+    await until('the second permit is admitted', async () => (await second.joins()).granted, 2_000);
+    for (const waiter of [first, second]) await waiter.leaves();
+    await first.backend.close();
+  });
+
   test('a release wakes one of many waiters, and only that one', async () => {
     await passesOn(await lineUp(Array.from({ length: 9 }, () => undefined)), 1);
   });
@@ -107,6 +140,26 @@ describeOn('etcd', 'waiting on etcd', () => {
     await until('the next is admitted', () => line[3]!.grant !== undefined);
     expect(line[4]!.wakes).toBe(0);
     for (const waiter of [line[1]!, line[3]!, line[4]!]) await waiter.leaves();
+  });
+
+  test('permits that joined at once and wait write nothing while no hold ends', async () => {
+    const permit = { units: 1, capacity: 2 };
+    const holders = await lineUp([permit, permit]);
+    const { key } = holders[0]!.claim;
+    const waiters = Array.from({ length: 20 }, (_, at) => new Waiter(backends[at % 3]!, claimOf(key, permit)));
+    const signsOfLife = () => Promise.all(waiters.map((waiter) => waiter.joins()));
+    await signsOfLife(); // each moves its key to the lease of a place, which the permit behind it sees
+    const { client } = open({ endpoints: endpoint(server) });
+    const revision = async () => (await client.range({ key: Buffer.from('a') })).header!.revision;
+    const before = await revision();
+    for (const waiter of waiters) await waiter.listens();
+    for (let round = 0; round < 3; round++) {
+      await sleep(500);
+      await signsOfLife();
+    }
+    expect((await revision()) - before, 'writes while no hold ends').toBe(0n);
+    for (const waiter of [...waiters.toReversed(), ...holders]) await waiter.leaves();
+    client.close();
   });
 
   test('of a writer, a reader and a reader, the second reader is notified when the writer leaves, too', async () => {
@@ -175,6 +228,61 @@ describeOn('etcd', 'waiting on etcd', () => {
     await holder!.leaves();
     await until('it is admitted', () => waiter!.grant !== undefined);
     await waiter!.leaves();
+  });
+
+  test('a renewal confirms no place that waits, when the hold was removed during an attempt of it', async () => {
+    const opened = open({ endpoints: endpoint(server) });
+    const { client } = opened;
+    const txn = client.txn.bind(client);
+    const own = new Etcd(opened);
+    const [holder] = await lineUp([undefined]);
+    const { key } = holder!.claim;
+    const [waiter, next] = [new Waiter(own, claimOf(key)), new Waiter(backends[1]!, claimOf(key))];
+    await waiter.joins();
+    await waiter.listens();
+    client.txn = async (...request) => {
+      if (!request[0].success?.every(({ range }) => range?.keysOnly)) return txn(...request);
+      client.txn = txn; // an attempt looks at its place and at what it waits for: that is slow, this time
+      await holder!.leaves();
+      await until('a notification grants the claim', () => waiter.grant !== undefined);
+      await backends[2]!.evict!(key, waiter.grant!.token);
+      expect(await next.joins()).toMatchObject({ granted: true });
+      return txn(...request);
+    };
+    expect(await waiter.joins()).toMatchObject({ granted: false });
+    expect(await own.renew([waiter.claim])).toEqual(['gone']);
+    const line = `holdfast/${encodeURIComponent(key)}/`;
+    const names = async () =>
+      (await etcdctl([server], 'get', line, '--prefix', '--keys-only')).split('\n').filter(Boolean);
+    await until('only the other hold is there', async () => (await names()).length === 1);
+    await waiter.leaves();
+    await next.leaves();
+    await own.close();
+  });
+
+  test('an attempt that is answered after a notification has granted its claim is granted, too', async () => {
+    const opened = open({ endpoints: endpoint(server) });
+    const { client } = opened;
+    const [txn, call] = [client.txn.bind(client), client.call.bind(client)];
+    const own = new Etcd(opened);
+    const [holder] = await lineUp([undefined]);
+    const waiter = new Waiter(own, claimOf(holder!.claim.key));
+    await waiter.joins();
+    await waiter.listens();
+    const { promise: refused, resolve: refuse } = Promise.withResolvers<void>();
+    client.txn = (...request) => txn(...request).finally(refuse); // the attempt looks at its place and at what it waits for
+    client.call = async (...request) => {
+      if ((request[0] as unknown) !== KEEP_ALIVE) return call(...request);
+      client.call = call;
+      await refused;
+      await holder!.leaves();
+      await until('a notification grants the claim', () => waiter.grant !== undefined);
+      return call(...request);
+    };
+    expect(await own.attempt(waiter.claim)).toMatchObject({ granted: true, token: waiter.grant!.token });
+    expect(client.call, 'the keep-alive of the attempt was slow').toBe(call);
+    await waiter.leaves();
+    await own.close();
   });
 
   test('a connection that breaks while waiting costs neither the place nor the wake', async () => {

@@ -118,7 +118,7 @@ test('a queue that nobody else has changed is not read again, and one that anoth
     };
     return (act: (queue: EngineQueue) => unknown) => {
       new FileTransaction(context, sql, 1).step('k', act);
-      return context.known.get('k');
+      return context.known.get('p/k');
     };
   };
   const [one, other] = [processOf('one'), processOf('other')];

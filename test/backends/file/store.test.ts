@@ -13,7 +13,8 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test, vi } from 'vitest';
 import { file } from '../../../src/backends/file/index.ts';
 import { machineTime } from '../../../src/backends/file/machine.ts';
 import { Store } from '../../../src/backends/file/store.ts';
@@ -79,11 +80,11 @@ describeOn('file', 'the locks file', () => {
       fs.closeSync = (descriptor) => {
         fs.closeSync = closeSync;
         syncBuiltinESMExports();
-        users.push(new Store(at.path, 'process')); // another thread, at just this moment
+        users.push(new Store(at.path)); // another thread, at just this moment
         closeSync(descriptor);
       };
       syncBuiltinESMExports();
-      users.push(new Store(at.path, 'process'));
+      users.push(new Store(at.path));
       const locks = readFileSync('/proc/locks', 'utf8');
       const { ino } = statSync(at.path);
       for (const user of users) user.close();
@@ -120,6 +121,17 @@ describeOn('file', 'the locks file', () => {
     await before.kill(); // no process outlives its machine
     at.tamper((db) => db.exec("UPDATE ledger SET boot = 'another'"));
     expect(await token(at.open())).toBeGreaterThan(lost.token + 2n ** 32n);
+  });
+
+  test('a new start of the machine is on the disk before the first token, whatever the durability', async () => {
+    await using at = new LocksFile();
+    await token(at.open());
+    at.tamper((db) => db.exec("UPDATE ledger SET boot = 'another'"));
+    const level = vi.spyOn(DatabaseSync.prototype, 'exec');
+    await token(at.open());
+    const done = level.mock.calls.map(([sql]) => /synchronous = \w+|^COMMIT$/.exec(sql)?.[0]).filter(Boolean);
+    level.mockRestore();
+    expect(done).toEqual(['synchronous = FULL', 'COMMIT', 'synchronous = NORMAL']);
   });
 
   test.skipIf(process.platform !== 'linux')(

@@ -91,6 +91,23 @@ describe('MongoDB, as far as a stub can show', () => {
     ]);
   });
 
+  test('the index is asked for again after a connection that broke before its answer', async () => {
+    const { handler } = stub;
+    stub.handler = (command, name) => {
+      if (name !== 'createIndexes') return handler(command, name);
+      stub.handler = handler;
+      stub.cut();
+      return undefined;
+    };
+    const again = async (): Promise<boolean> => {
+      await backend.attempt(claim()).catch(() => {}); // the cut may also meet an attempt
+      return sent('createIndexes').length > 1;
+    };
+    await until('it is asked for again', again, 5_000);
+    for (let turn = 0; turn < 3; turn++) await backend.attempt(claim());
+    expect(sent('createIndexes')).toHaveLength(2);
+  });
+
   test('a first-comer that lost the race for the document asks once more', async () => {
     once({ ok: 0, code: 11_000, errmsg: 'E11000 duplicate key error' });
     expect(await backend.attempt(claim())).toMatchObject({ granted: true });
@@ -207,6 +224,20 @@ describe('MongoDB, as far as a stub can show', () => {
     await backend.renew([mine]);
     await backend.release(mine);
     expect(sent('findAndModify').map(({ maxTimeMS }) => maxTimeMS)).toEqual([700, 700, 5_000]);
+  });
+
+  test('the first attempt of a process makes no claim where it comes too late', async () => {
+    let passed = 0;
+    const now = () => new Date(Date.now() + passed);
+    const apply = lines(now);
+    stub.hello = Object.defineProperty({}, 'localTime', { get: now, enumerable: true });
+    stub.handler = (command, name) => {
+      if (name === 'findAndModify') passed = 400; // on the way
+      return apply(command, name);
+    };
+    expect(await backend.attempt(claim({ within: 300 }))).toEqual({ granted: false, late: true });
+    const holder = await backend.attempt(claim({ queue: false }));
+    expect(holder, 'of another claim, which meets nobody').toMatchObject({ granted: true });
   });
 
   test('a renewal that came late is sent once more, by the time that its answer told', async () => {

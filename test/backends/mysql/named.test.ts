@@ -72,6 +72,21 @@ describeOnMysql('mysqlNamed', (kind) => {
     expect(await isFree('left')).toBe(true);
   });
 
+  test('another table is another set of locks: it has other tokens', async () => {
+    const inTable = (table: string): Backend => {
+      const backend = mysqlNamed(host.pool(), { table });
+      open.push(backend);
+      return backend;
+    };
+    const [one, other, alike] = [inTable('tokens_one'), inTable('tokens_other'), inTable('Tokens_One')];
+    const holder = claimOf('tables');
+    expect(await one.attempt(holder)).toMatchObject({ granted: true, token: 1n });
+    expect(await other.attempt(claimOf('tables'))).toMatchObject({ granted: true, token: 1n });
+    // On many servers these two names are one table.
+    expect(await alike.attempt(claimOf('tables'))).toMatchObject({ granted: false });
+    await one.release(holder);
+  });
+
   test('a waiting session that is killed starts to wait again', async () => {
     const [holding, waiting] = [createLocks(named()), createLocks(named())];
     const lease = await holding.mutex('again').acquire();
@@ -159,6 +174,45 @@ describeOnMysql('mysqlNamed', (kind) => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     for (const connection of later) await connection.ping();
     for (const connection of later) connection.release();
+  });
+
+  test('a claim that stops waiting ends no session of the server that has taken over', async () => {
+    await using stack = new AsyncDisposableStack();
+    const [old, next] = await Promise.all([kind.start(), kind.start()]);
+    for (const server of [old, next]) stack.use(server);
+    const address = stack.use(await startProxy(old.port));
+    const pool = (port: number, connectionLimit: number): Pool => {
+      const made = createPool({ uri: old.url, port, connectionLimit });
+      stack.defer(() => made.end());
+      return made;
+    };
+    const borrow = (from: Pool, count: number) =>
+      Promise.all(Array.from({ length: count }, () => from.getConnection()));
+    const [before, after] = [pool(old.port, 20), pool(next.port, 60)];
+    for (const connection of await borrow(before, 20)) connection.release();
+    const [holder, waiter] = [mysqlNamed(before), mysqlNamed(pool(address.port, 1))];
+    stack.defer(() => holder.close());
+    stack.defer(() => waiter.close());
+    await holder.attempt(claimOf('moved'));
+    const watch = await waiter.watch!(claimOf('moved'), () => {});
+    const waits = async (): Promise<number | undefined> => {
+      const sql =
+        "SELECT ID AS id FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND INFO LIKE '%GET_LOCK%'";
+      return ((await before.query(sql))[0] as { id: number }[])[0]?.id;
+    };
+    await until('the server waits', async () => (await waits()) !== undefined);
+    const session = await waits();
+    const strangers = await borrow(after, 50);
+    expect(strangers.map(({ threadId }) => threadId)).toContain(session);
+    address.target = next.port;
+    await watch[Symbol.asyncDispose]();
+    const kills = async (): Promise<number> => {
+      const [rows] = await after.query("SHOW GLOBAL STATUS LIKE 'Com_kill'");
+      return Number((rows as { Value: string }[])[0]!.Value);
+    };
+    await until('the new server was asked to end a session', async () => (await kills()) > 0);
+    for (const stranger of strangers) await stranger.ping();
+    for (const stranger of strangers) stranger.release();
   });
 
   test('a hold over a pool that speaks bytes is looked at no more often than others', async () => {

@@ -53,3 +53,43 @@ test('a queue that moves is looked at often again, and the grant arrives', async
   await poller.looksWithin(50);
   await until('the grant', () => poller.state.granted?.token === 1n);
 });
+
+/** A poller of one waiter and many holds. */
+async function withHolds(count: number) {
+  const clock = manualClock();
+  const state = { read: 0, woken: 0, gone: false };
+  const look = async (keys: readonly string[]) => {
+    state.read += keys.length;
+    const queueOf = (key: string): string => {
+      if (key === 'key') return place('holder', 1) + place('waiter', 2);
+      return state.gone ? '' : place(key, 1);
+    };
+    return new Map(keys.map((key) => [key, new RowQueue({ queue: queueOf(key), now: 1 })]));
+  };
+  const poller = new Poller(clock, POLL, look);
+  for (let i = 0; i < count; i++) poller.watchHold({ ...waiter, key: `hold${i}`, id: `hold${i}` }, () => state.woken++);
+  poller.watch(waiter, () => {});
+  return { clock, poller, state };
+}
+
+test('the rows of the holds are read about once a second, however often the waiters look', async () => {
+  const { clock, poller, state } = await withHolds(100);
+  await clock.advance(10_000);
+  poller.close();
+  expect(state.read, 'rows in 10 s').toBeGreaterThan(900);
+  expect(state.read, 'rows in 10 s').toBeLessThan(1_800);
+});
+
+test('a hold that is gone is noticed within about a second beside a waiter, and at once if something has changed', async () => {
+  const { clock, poller, state } = await withHolds(2);
+  await clock.advance(5_000);
+  expect(state.woken, 'woken while they hold').toBe(0);
+  state.gone = true;
+  await clock.advance(1_100);
+  expect(state.woken).toBeGreaterThan(1);
+  state.woken = 0;
+  poller.hurry();
+  await clock.advance(1);
+  expect(state.woken, 'woken at once').toBe(2);
+  poller.close();
+});

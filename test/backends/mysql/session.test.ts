@@ -3,6 +3,7 @@ import { mysql } from '../../../src/backends/mysql/index.ts';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
 import { asText, bare } from '../../../src/backends/mysql/statements.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
+import { until } from '../../kit/wait.ts';
 import { Rows, seconds } from './rows.ts';
 import { useServer } from './server.ts';
 
@@ -74,7 +75,12 @@ describeOnMysql('a session of mysql, as statements see it', (kind) => {
 
 describeOnMysql('a named lock of mysql, as statements see it', (kind) => {
   const host = useServer(kind);
-  const KEY = { database: '', name: Buffer.from('holdfast/key') };
+  const KEY = {
+    database: '',
+    relation: 'holdfast_lines',
+    name: Buffer.from('holdfast/key'),
+    own: 'holdfast:of one session',
+  };
   let one: Rows;
   let other: Rows;
 
@@ -84,7 +90,8 @@ describeOnMysql('a named lock of mysql, as statements see it', (kind) => {
 
   const got = async (rows: Rows, lock = KEY, within = seconds(60), wait = '0') => {
     const notAfter = `${(await rows.now()) + within}`;
-    return (await rows.read(sql.getLock, { ...lock, wait, notAfter }))[0]!.got;
+    const own = rows === one ? KEY.own : 'holdfast:of another session';
+    return (await rows.read(sql.getLock, { ...lock, own, wait, notAfter }))[0]!.got;
   };
   const freed = async (rows: Rows, lock = KEY) => (await rows.read(sql.releaseLock, lock))[0]!.freed;
   const mine = async (rows: Rows) => (await rows.read(sql.ownsLock, KEY))[0]!.mine;
@@ -106,11 +113,12 @@ describeOnMysql('a named lock of mysql, as statements see it', (kind) => {
     expect(await freed(other)).toBe(1);
   });
 
-  test('another key, and the same key of another database, is another lock', async () => {
+  test('another key, and the same key of another table or database, is another lock', async () => {
     expect(await got(one)).toBe(1);
     for (const lock of [
       { ...KEY, name: Buffer.from('holdfast/other') },
       { ...KEY, database: 'elsewhere' },
+      { ...KEY, relation: 'elsewhere' },
     ]) {
       expect(await got(other, lock), JSON.stringify(lock)).toBe(1);
       expect(await freed(other, lock)).toBe(1);
@@ -138,6 +146,29 @@ describeOnMysql('a named lock of mysql, as statements see it', (kind) => {
     const third = await Rows.of(host, 'named', 1);
     await end(await idOf(other), third);
     expect(await got(third, KEY, seconds(60), '20'), 'once its owner was ended').toBe(1);
+    expect(await freed(third)).toBe(1);
+  });
+
+  test('a session that waits has a lock of its own, by which it is ended, until the wait is over', async () => {
+    const third = await Rows.of(host, 'named', 1);
+    const waiter = (await one.query('SELECT CONNECTION_ID() AS id'))[0]!.id;
+    const end = (lock: typeof KEY) => third.table.server.kill(asText(sql.killOwner, { session: String(waiter) }, lock));
+    const owner = async () => (await third.query(`SELECT IS_USED_LOCK('${KEY.own}') AS id`))[0]!.id;
+    expect(await got(one), 'it waits for nothing').toBe(1);
+    expect(await owner(), 'after the wait').toBeNull();
+    expect(await freed(one)).toBe(1);
+    expect(await got(other)).toBe(1);
+    const answer = got(one, KEY, seconds(60), '20').then(
+      () => 'the wait ran out',
+      () => 'ended',
+    );
+    await until('it waits', async () => (await owner()) === waiter);
+    const stranger = { ...KEY, own: 'holdfast:of a stranger' };
+    await expect(end(stranger), 'by the lock of another session').rejects.toMatchObject({ errno: 1094 });
+    expect(await owner(), 'of its lock, after another session was to be ended').toBe(waiter);
+    await end(KEY);
+    expect(await answer).toBe('ended');
+    expect(await freed(other)).toBe(1);
   });
 });
 

@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
+import { Server } from '../../../src/backends/mysql/server.ts';
 import type { Grant } from '../../../src/core/contract/backend.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { settleWithin, until } from '../../kit/wait.ts';
 import { claimOf, hastened } from './claims.ts';
-import { numbersTo } from './rows.ts';
+import { numbersTo, placeOf } from './rows.ts';
 import { useServer } from './server.ts';
 
 const grant = (answer: unknown): Grant => {
@@ -139,6 +141,23 @@ describeOnMysql('the table of mysql', (kind) => {
       last = token;
       await backend.release(claim);
     }
+    await backend.close();
+  });
+
+  test('a sweep that fails at one row goes on with the others, and then throws', async () => {
+    const pool = host.pool();
+    const backend = mysql(pool, { table: 'torn', sweep: 0, idle: 60_000 });
+    await backend.setup();
+    const put = "INSERT INTO torn (name, token, used, queue, value) VALUES (?, 1, 0, ?, '')";
+    await pool.query(put, ['holdfast/0 torn', '@torn;']);
+    await pool.query(put, ['holdfast/1 dead', placeOf('dead', 1_000_000_000_000_000)]);
+    await pool.query(`INSERT INTO torn SELECT CONCAT('holdfast/2 ', seq), 1, 0, '', '', 0 FROM ${numbersTo(2_100)}`);
+    await expect(backend.sweep()).rejects.toThrow(TypeError);
+    const [left] = await pool.query("SELECT CONCAT(name, ': ', queue) AS row FROM torn WHERE name <> '' ORDER BY name");
+    expect((left as { row: Buffer }[]).map(({ row }) => `${row}`)).toEqual([
+      'holdfast/0 torn: @torn;',
+      'holdfast/1 dead: ',
+    ]);
     await backend.close();
   });
 
@@ -310,5 +329,32 @@ describeOnMysql('the table of mysql where packets are small and no mode is stric
       return true;
     });
     await backend.close();
+  });
+
+  test('a queue that takes no more claims is still stored without a holder that has died', async () => {
+    const backend = mysql(host.pool(), { sweep: 0 });
+    grant(await backend.attempt(claimOf('full', { ttl: 2_000 })));
+    const label = '長'.repeat(100);
+    const first = claimOf('full', { label });
+    expect(await backend.attempt(first)).toMatchObject({ granted: false });
+    let answer: unknown;
+    for (let waiting = 0; waiting < 100 && !(answer instanceof Error); waiting++)
+      answer = await backend.attempt(claimOf('full', { label })).catch((error) => error);
+    expect(answer, 'of one more').toBeInstanceOf(Error);
+    await until('the first waiter holds', async () => (await backend.attempt(first)).granted, 10_000);
+    await backend.close();
+  });
+
+  test('a connection that the server ended over a packet does not go back to the pool', async () => {
+    const pool = host.pool({ connectionLimit: 1 });
+    let givenBack = 0;
+    pool.on('release', () => givenBack++);
+    const server = new Server(pool, systemClock);
+    const large = server.run({ sql: 'SELECT LENGTH(?) AS size', values: [Buffer.alloc(20_000)] });
+    await expect(large).rejects.toMatchObject({ errno: 1153 });
+    expect(givenBack).toBe(0);
+    expect(await server.run({ sql: 'SELECT LENGTH(?) AS size', values: ['sound'] })).toEqual([{ size: 5 }]);
+    expect(givenBack).toBe(1);
+    server.close();
   });
 });

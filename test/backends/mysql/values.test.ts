@@ -25,7 +25,7 @@ describeOnMysql('values of mysql, in the rows of their keys', (kind) => {
   const leave = async (backend: MysqlBackend, key: string, text = 'result', ttl = HOUR): Promise<void> => {
     const holder = asker(key, NONE);
     expect(await backend.attempt(holder)).toMatchObject({ granted: true });
-    expect(await backend.release(holder, undefined, { text, ttl })).toMatchObject({ freed: true, stored: true });
+    expect(await backend.store!(holder, { text, ttl })).toBe(true);
   };
   const query = async (text: string): Promise<RowDataPacket[]> => (await host.pool().query<RowDataPacket[]>(text))[0];
 
@@ -108,7 +108,7 @@ describeOnMysql('a value of mysql, in the row of a queue', (kind) => {
   beforeEach(() => rows.clear());
 
   const stores = async (id: string): Promise<boolean> =>
-    (await backend.release({ key: 'key', id }, undefined, { text: 'x', ttl: 60_000 })).stored === true;
+    await backend.store!({ key: 'key', id }, { text: 'x', ttl: 60_000 });
 
   test('only the first in a queue stores a value, while it has not expired, and the others stay as they are', async () => {
     const now = await rows.now();

@@ -224,6 +224,32 @@ describeOn('postgres', 'advisory locks', () => {
     await Promise.all([holder.close(), waiting.close()]);
   });
 
+  test('a session that waits for a lock and gets it gives that lock to no other claim of the process', async () => {
+    const { promise: mayDial, resolve: dial } = Promise.withResolvers<void>();
+    const dialled: PgClient[] = [];
+    const connect = (): PgClient => {
+      const client: PgClient = new pg.Client({ connectionString: database.server.url });
+      const connected = client.connect.bind(client);
+      const isFirst = dialled.push(client) === 1;
+      return Object.assign(client, { connect: () => (isFirst ? connected() : mayDial.then(connected)) });
+    };
+    const backend = await open({ connect });
+    const [holding, first, second] = [createLocks(await open()), createLocks(backend), createLocks(backend)];
+    const key = fresh();
+    const lease = await holding.mutex(key).acquire();
+    const next = first.mutex(key).acquire();
+    await until('the only session waits on the server', async () => (await waits()) === 1);
+    const refused = second.mutex(key).acquire({ wait: 1_500 });
+    await until('another session is dialled', () => dialled.length === 2);
+    await lease.release();
+    const got = await next;
+    dial();
+    await expect(refused, 'an acquisition beside the holder').rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    await got.release();
+    await (await second.mutex(key).acquire()).release();
+    await Promise.all([holding.close(), first.close(), second.close()]);
+  });
+
   test('a reader whose attempt fails frees no other reader that it has not lost', async () => {
     const [reading, writing] = [await open({ prefix: 'readers' }), await open({ prefix: 'readers' })];
     const reader = claimOf(fresh(), { units: 1 });
@@ -280,6 +306,28 @@ describeOn('postgres', 'advisory locks', () => {
     await Promise.all(sessions.map((session) => session.end()));
   });
 
+  test('a process locks also after its session ended while the sequence of the tokens was made', async () => {
+    const names = { prefix: `t${systemClock.id()}` };
+    const backend = await open(names, { application_name: names.prefix });
+    const held = await database.admin.connect();
+    const lock = naming(names)("(hashtextextended('{schema}', 0))");
+    await held.query(`SELECT pg_advisory_lock${lock}`);
+    const first = backend.attempt(claimOf(fresh())).catch(() => {});
+    const ours = `FROM pg_stat_activity WHERE application_name = '${names.prefix}' AND wait_event_type`;
+    await until(
+      'the pool makes the sequence',
+      async () => (await database.sql(`SELECT ${ours} = 'Lock'`)).length === 1,
+    );
+    const ended = await database.sql(`SELECT pg_terminate_backend(pid) ${ours} <> 'Lock'`);
+    expect(ended.length, 'sessions that have ended').toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the end arrives
+    await held.query(`SELECT pg_advisory_unlock${lock}`);
+    held.release();
+    await settleWithin('the first attempt', first);
+    expect(await backend.attempt(claimOf(fresh()))).toMatchObject({ granted: true });
+    await backend.close();
+  });
+
   /** A session of its own, with the function that draws tokens for fresh names. */
   const drawers = async (count: number): Promise<pg.Client[]> => {
     const clients = Array.from({ length: count }, () => new pg.Client(database.server.url));
@@ -302,6 +350,14 @@ describeOn('postgres', 'advisory locks', () => {
     for (const least of [null, 1_000, null, 5, null, 1_004, 1_010]) drawn.push(await draw(client, least));
     expect(drawn).toEqual([1, 1_000, 1_001, 1_002, 1_003, 1_004, 1_010]);
     await client.end();
+  });
+
+  test.each(['schema', 'prefix'] as const)('another %s is another set of locks: it has other tokens', async (name) => {
+    const [one, other] = [await open({ [name]: 'one' }), await open({ [name]: 'other' })];
+    const key = fresh();
+    for (const backend of [one, other])
+      expect(await backend.attempt(claimOf(key))).toMatchObject({ granted: true, token: 1n });
+    await Promise.all([one.close(), other.close()]);
   });
 
   test('who raises the tokens and who draws one wait for each other, or a token could go back', async () => {

@@ -46,4 +46,34 @@ describeOn('postgres', 'a server that does not wait for its disk', () => {
       await backend.close();
     });
   }
+
+  test('a token of advisory locks is on disk with its answer, also when another program has not committed the sequence yet', async () => {
+    await using own = await Database.start(LAZY);
+    const backend = await own.open((pool) => postgresAdvisory(pool));
+    const token = async (): Promise<bigint> => {
+      const claim = claimOf('a');
+      const grant = await backend.attempt(claim);
+      if (!grant.granted) throw new Error('the key is free');
+      await backend.release(claim);
+      return grant.token;
+    };
+    await token(); // sets up
+    await own.sql('CHECKPOINT');
+    const other = await own.admin.connect();
+    await other.query('BEGIN');
+    // The first number after a checkpoint writes ahead for 32 more.
+    await other.query('SELECT holdfast_token(NULL)');
+    const before = await token();
+    other.on('error', () => {});
+    other.release(true);
+    await own.server.restart(); // kills it
+    await until('it is back', () =>
+      own.sql('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await token(), 'the token of a grant after the crash').toBeGreaterThan(before);
+    await backend.close();
+  });
 });

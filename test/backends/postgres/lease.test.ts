@@ -300,13 +300,13 @@ describeOn('postgres', 'the queue in a table', () => {
     await shared.end();
   });
 
-  test('a session on which LISTEN failed is ended', async () => {
+  test.each(['LISTEN', 'SELECT pg_backend_pid'])('a session on which %s failed is ended', async (failing) => {
     const proxy = await startProxy(database.server.port);
     const connect = () => {
       const client = new pg.Client({ ...ACCOUNT, host: proxy.host, port: proxy.port });
       const query = client.query.bind(client) as (query: PgQuery) => Promise<pg.QueryResult>;
       client.query = ((asked: PgQuery) => {
-        const fails = proxy.connections === 1 && asked.text.startsWith('LISTEN');
+        const fails = proxy.connections === 1 && asked.text.startsWith(failing);
         return query(fails ? { ...asked, text: 'LISTEN to whom?' } : asked);
       }) as unknown as typeof client.query;
       return client as unknown as PgClient;

@@ -129,6 +129,33 @@ describeOn('postgres', 'who listens', () => {
     await holder.close();
   });
 
+  test('while no connection listens, waiters that ask do not dial before the pause is over', async () => {
+    let dials = 0;
+    let port = 1; // where nothing answers
+    const { holder, waiter } = await scene((name) => {
+      dials++;
+      return new pg.Client({
+        connectionString: database.server.url.replace(/:\d+\//, `:${port}/`),
+        application_name: name,
+      });
+    });
+    const key = systemClock.id();
+    const held = claimOf(key);
+    await holder.attempt(held);
+    const waiting = await waits(waiter, key);
+    await until('a try has failed', () => dials > 0);
+    const began = systemClock.now();
+    for (let asked = 0; asked < 200; asked++) await waiter.attempt(waiting.claim);
+    // The pauses are at least 50, 100, 200, 400 ms and so on.
+    expect(dials).toBeLessThanOrEqual(3 + Math.log2((systemClock.now() - began) / 50 + 1));
+    ({ port } = database.server);
+    await holder.release(held);
+    await until('it listens, and is notified', async () => (await waiting.granted()).granted);
+    await waiting[Symbol.asyncDispose]();
+    await holder.close();
+    await waiter.close();
+  });
+
   test('check reports many sessions that listen, and how many', async () => {
     const backend = await database.open((pool) => postgres(pool));
     const found = async () => (await backend.check!()).find(({ code }) => code === 'listeners');

@@ -90,6 +90,17 @@ describeOn('postgres', 'over postgres.js', () => {
     await backend.close();
   });
 
+  test('a connection to a server that takes no writes is given up, and a new one may lead to the new primary', async () => {
+    await using one = opened({ max: 1 });
+    await one.backend.attempt(claimOf('before'));
+    await one.sql`SET default_transaction_read_only = on`;
+    const claim = claimOf('after');
+    await expect(one.backend.attempt(claim)).rejects.toThrow(/read-only, and the connection was given up/);
+    // Until the driver has seen the end of the connection, it may send a statement over it.
+    await until('it is granted', async () => (await one.backend.attempt(claim)).granted, 5_000);
+    expect(await one.sql`SELECT 1 AS one`, 'a statement of the application').toMatchObject([{ one: 1 }]);
+  });
+
   test('advisory locks, a transaction and a reserved connection are refused, and the reason says what to do', async () => {
     await using one = opened();
     expect(() => postgresAdvisory(one.sql as never)).toThrow(

@@ -3,7 +3,12 @@ import { claim } from './nodes.ts';
 import { NO, outcomeOf, scripted, yes } from './scripted.ts';
 
 test('the first use waits a quarter of a second for the nodes to say who they are, and no other use does', async () => {
-  const { clock, lock, attempt, asked, settled } = scripted(3, {}, { incarnation: () => new Promise(() => {}) });
+  let named = 0;
+  const incarnation = (): Promise<never> => {
+    named++;
+    return new Promise(() => {});
+  };
+  const { clock, lock, attempt, asked, settled } = scripted(3, {}, { incarnation });
   const first = await attempt(claim());
   await clock.advance(249);
   expect([first, asked()]).toEqual([{}, [0, 0, 0]]);
@@ -14,15 +19,16 @@ test('the first use waits a quarter of a second for the nodes to say who they ar
     [0, 0, 0],
   ]);
   await clock.advance(500);
+  const before = named;
   await attempt(claim());
-  expect(asked(), 'when they are asked once more').toEqual([1, 1, 1]);
+  expect(named - before, 'nodes that are asked who they are once more').toBe(3);
   void lock.close();
   await settled();
 });
 
 test('the nodes are asked at once when each has said who it is', async () => {
-  let next = 0;
-  const { attempt, asked } = scripted(3, {}, { incarnation: () => `run ${next++}` });
+  const { nodes, attempt, asked } = scripted();
+  for (const [i, { backend }] of nodes.entries()) Object.assign(backend, { incarnation: () => `run ${i}` });
   await attempt(claim());
   expect(asked()).toEqual([1, 1, 1]);
 });
@@ -227,4 +233,34 @@ test('closing tells whoever waits, ends each node, and waits for that', async ()
   expect(release.error).toBeDefined();
   await clock.advance(60_000);
   expect(released(), 'no release is tried again, but the one of closing').toEqual([2, 2, 2]);
+});
+
+test('a node that is asked too late to raise the token of its vote is asked to give that vote back with the hold', async () => {
+  const { lock, attempt, say, released } = scripted();
+  const mine = claim();
+  const outcome = await attempt(mine);
+  await say(yes(5n), yes(6n), yes(7n));
+  await say(undefined, yes(7n));
+  expect(outcome.value).toMatchObject({ granted: true, token: 7n });
+  await say({ granted: false, late: true });
+  void lock.release(mine).catch(() => {});
+  expect(released(), 'the first node may keep the vote from before').toEqual([1, 1, 1]);
+  await lock.close();
+});
+
+test.each<[string, (scene: ReturnType<typeof scripted>) => unknown]>([
+  ['fails', ({ nodes }) => nodes[0].attempts[0]!.fail(new Error('reset'))],
+  ['gets no answer in time', ({ clock }) => clock.advance(500)],
+])('an attempt that %s after its release was answered is released once more, since it may have come after that', async (_, end) => {
+  const scene = scripted();
+  const { nodes, lock, attempt, say, released, settled } = scene;
+  await attempt(claim());
+  await say(undefined, NO, NO);
+  nodes[0].releases[0]!.answer({ freed: false });
+  await settled();
+  expect(released()).toEqual([1, 0, 0]);
+  await end(scene);
+  await settled();
+  expect(released(), 'when the outcome is unknown').toEqual([2, 0, 0]);
+  await lock.close();
 });

@@ -87,6 +87,27 @@ test('a node whose grants say nothing makes the quorum refuse every claim, with 
   expect(asked()).toEqual([1, 1, 1]);
 });
 
+test('a node that refuses a long lease makes the quorum refuse leases as long, and serves shorter ones', async () => {
+  const { nodes, attempt, say, asked } = scripted();
+  const refused = async (ttl: number, token: bigint): Promise<void> => {
+    const long = await attempt(claim({ key: `${ttl}`, ttl }));
+    nodes[2]!.attempts.at(-1)!.fail(new LockError('LOCK_UNSUPPORTED', `it keeps nothing for ${ttl} ms`));
+    await say(yes(token), yes(token));
+    expect(long.value, `${ttl} ms, which a majority grants`).toMatchObject({ granted: true });
+  };
+  await refused(60_000, 10n);
+  const longer = await attempt(claim({ key: 'longer', ttl: 90_000 }));
+  expect(longer.error?.message).toBe('node 3 (memory) cannot be one of a quorum: it keeps nothing for 60000 ms');
+  await refused(40_000, 20n);
+  const before = asked();
+  const short = await attempt(claim({ key: 'short', ttl: 5_000 }));
+  expect(asked(), 'nodes that were asked for a shorter lease').toEqual(before.map((count) => count + 1));
+  await say(yes(30n), yes(30n), yes(30n));
+  expect(short.value, 'a shorter lease').toMatchObject({ granted: true });
+  const long = await attempt(claim({ key: 'long', ttl: 40_000 }));
+  expect(long.error?.message, 'the shortest that was refused').toContain('nothing for 40000 ms');
+});
+
 test('a node that cannot be asked for another reason is one vote less', async () => {
   const { nodes, attempt, say, asked } = scripted();
   await attempt(claim());

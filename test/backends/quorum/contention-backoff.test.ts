@@ -119,14 +119,13 @@ test('a rival is met again where it had some of the votes, and only there', asyn
   }
 });
 
-test('a thousand keys are remembered, those that were met last', async () => {
+test('of keys whose rivals have gone a thousand are remembered, those that were met last', async () => {
   const { clock, backoff } = await scene();
   for (let i = 0; i < 1_000; i++) backoff.noteRefusal(`k${i}`);
-  await clock.advance(1_000);
-  expect(refuse(backoff, 'k0'), 'the first of a thousand').toBe(100);
+  await clock.advance(10_000);
   backoff.noteRefusal('another');
-  expect(refuse(backoff, 'k1'), 'the one that was not met for longest').toBe(4);
-  expect(refuse(backoff, 'k0'), 'the one that was met again').toBe(100);
+  const pauses = ['k0', 'k1'].map((key) => backoff.pauseAfter(key, 'unknown'));
+  expect(pauses, 'of the one that was not met for longest, and of the next').toEqual([4, 500]);
 });
 
 test('a key whose rival has gone takes no room from the others', async () => {
@@ -160,4 +159,14 @@ test('a wait begins with the first refusal, also if a rival had some of the vote
   backoff.noteGrant('k', true);
   await clock.advance(4_000);
   expect(refuse(backoff, 'k')).toBe(4);
+});
+
+test('a process that waits for very many keys asks for each less and less often', async () => {
+  const { clock, backoff } = await scene();
+  const keys = Array.from({ length: 1_200 }, (_, key) => `${key}`);
+  for (let second = 0; second < 5; second++) {
+    for (const key of keys) backoff.noteRefusal(key);
+    await clock.advance(1_000);
+  }
+  for (const key of keys) expect(backoff.pauseAfter(key, 'unknown'), `the pause of key ${key}, ms`).toBe(500);
 });

@@ -5,8 +5,10 @@ import { stepUntilEnd } from '../../../products/testing/limited.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import { excludedUntil, type NodeView } from '../../../src/backends/quorum/lease-memory.ts';
-import type { Backend, Run } from '../../../src/core/contract/backend.ts';
+import { closedError, meaning } from '../../../src/backends/redis/errors.ts';
+import type { Backend, Hints, Run } from '../../../src/core/contract/backend.ts';
 import { claim, holders } from './nodes.ts';
+import { outcomeOf } from './scripted.ts';
 
 const BOUNDS = { majority: 2, maxTtl: 300_000, drift: 0 };
 const looked = (more: Partial<NodeView> = {}): NodeView => ({
@@ -40,6 +42,13 @@ test.each([
     10_002,
   ],
   ['and not before', EMPTY, [EMPTY, looked({ marked: undefined, since: 1_001 - 300_002 }), looked()], 300_002],
+  [
+    'a node that came back with old data bears no witness of leases that it may have forgotten',
+    EMPTY,
+    [EMPTY, looked({ run: 'b' }), looked()],
+    300_002,
+  ],
+  ['but it does if it kept everything', EMPTY, [EMPTY, looked({ run: 'b', kept: true }), looked()], 10_002],
   ['who was not asked may remember', EMPTY, [EMPTY, EMPTY, undefined], 300_002],
   ['new nodes count at once', EMPTY, [EMPTY, EMPTY, EMPTY], NEVER],
   [
@@ -71,10 +80,22 @@ class Server {
     this.#began = clock.now();
   }
 
-  restart(keeps: boolean): void {
+  /** @param keeps false if it loses its data; otherwise a volume that it had before, by default the one that it has now */
+  restart(keeps: boolean | Backend): void {
     this.#run++;
     this.#began = this.#clock.now();
-    if (!keeps) this.#at = memory({ clock: this.#clock });
+    if (typeof keeps === 'object') this.#at = keeps;
+    else if (!keeps) this.#at = memory({ clock: this.#clock });
+  }
+
+  get volume(): Backend {
+    return this.#at;
+  }
+
+  /** An empty server that has run for so long takes its address. */
+  replace(age: number): void {
+    this.restart(false);
+    this.#began -= age;
   }
 
   /** As one process sees it: asked once for each run. @param nameless it does not say which run it is */
@@ -128,7 +149,7 @@ test.each([
   }
 });
 
-test('three of five, one right after the other, count again when the longest lease is over, for every process', async () => {
+test('three of five, one right after the other, count again when the longest lease there may be is over, for every process', async () => {
   const { clock, servers, open, cycle } = scene(5);
   const lock = open();
   expect(await cycle(lock)).toBe(true);
@@ -138,8 +159,10 @@ test('three of five, one right after the other, count again when the longest lea
   }
   const later = open();
   for (const each of [lock, later]) expect(await cycle(each), 'right after it').toBe(false);
-  await clock.advance(10_500);
-  for (const each of [lock, later]) expect(await cycle(each), 'after the longest lease').toBe(true);
+  await clock.advance(60_000);
+  for (const each of [lock, later]) expect(await cycle(each), 'before it is over').toBe(false);
+  await clock.advance(11_000);
+  for (const each of [lock, later]) expect(await cycle(each), 'when it is over').toBe(true);
 });
 
 test('a process that starts after a restart counts the forgetful node no sooner than one that has seen it', async () => {
@@ -154,6 +177,79 @@ test('a process that starts after a restart counts the forgetful node no sooner 
   expect(await cycle(open()), 'a second holder, within the lease').toBe(false);
 });
 
+test('a node whose client is connected after its first use, and which forgets its votes, lets no second holder in', async () => {
+  const { clock, servers, clients, open, cycle } = scene();
+  expect(await cycle(open()), 'the quorum has been in use').toBe(true);
+  const refused = (): Promise<never> => Promise.reject(meaning(closedError(), 'ask'));
+  const over = (node: Backend, isConnected: () => boolean): Backend =>
+    new Proxy(node, {
+      get(target, name) {
+        const value = Reflect.get(target, name) as unknown;
+        return typeof value === 'function' && !isConnected() ? refused : value;
+      },
+    });
+  let connected = false;
+  const [one, two, three] = clients() as [Backend, Backend, Backend];
+  const lock = quorum([one, two, over(three, () => connected)], { clock });
+  expect(await cycle(lock), 'two nodes are enough').toBe(true);
+  connected = true;
+  const [first, ...others] = clients() as [Backend, Backend, Backend];
+  const holder = quorum([over(first, () => false), ...others], { clock });
+  expect((await holder.attempt(claim())).granted, 'the holder has the other two').toBe(true);
+  expect((await lock.attempt(claim({ ttl: 10_000, key: 'other' }))).granted, 'the run of the third is known').toBe(
+    true,
+  );
+  servers[2]!.restart(false);
+  expect(await cycle(lock), 'a second holder').toBe(false);
+});
+
+test('a node that freezes right after its grant keeps a vote open no longer than one that does not answer', async () => {
+  const { clock, clients, cycle } = scene();
+  const [one, two, three] = clients() as [Backend, Backend, Backend];
+  let frozen = false;
+  const hints: Hints = {
+    read: (name) => three.hints!.read(name),
+    write: (...note) => (frozen ? new Promise(() => {}) : three.hints!.write(...note)),
+  };
+  const lock = quorum([one, two, around(three, { hints })], { clock });
+  expect(await cycle(lock)).toBe(true);
+  expect((await two.attempt(claim())).granted, 'another caller has the second node').toBe(true);
+  frozen = true;
+  const refused = outcomeOf(lock.attempt(claim({ ttl: 20_000 }))); // the first lease so long, so the nodes have to note it
+  await clock.advance(500);
+  expect(refused, 'after the limit of a node').toEqual({ value: expect.objectContaining({ granted: false }) });
+  await clock.advance(100);
+  expect(await holders(one), 'the vote of the first node stays taken').toBe(0);
+});
+
+test.each([
+  ['gave votes', false],
+  ['renewed a hold', true],
+])('an empty server that takes the address of a node, and began while that node still %s, does not count at once', async (_, renews) => {
+  const { clock, servers, clients, open } = scene();
+  await clock.advance(100_000);
+  const [one, two, three] = clients() as [Backend, Backend, Backend];
+  const fails = (): Promise<never> => Promise.reject(new Error('it is cut off'));
+  const holder = quorum([one, two, around(three, { attempt: fails, renew: fails, release: fails })], { clock });
+  const lock = open();
+  const had = (at: Backend, key: string): Promise<boolean> =>
+    at.attempt(claim({ ttl: 60_000, key })).then(
+      ({ granted }) => granted,
+      () => false,
+    );
+  const own = claim({ ttl: 60_000, key: 'own' });
+  expect((await lock.attempt(own)).granted).toBe(true);
+  for (const key of ['later', 'last']) {
+    await clock.advance(50_000);
+    if (renews) expect(await lock.renew([own])).toEqual([{ validFor: 60_000 }]);
+    else expect(await had(lock, key), key).toBe(true);
+  }
+  expect(await had(holder, 'held'), 'on the first two nodes').toBe(true);
+  await clock.advance(1_000);
+  servers[0]!.replace(80_000);
+  expect(await had(lock, 'held'), 'a second holder').toBe(false);
+});
+
 test('a node that keeps everything counts at once when it was restarted', async () => {
   const { servers, open, cycle } = scene(3);
   for (const server of servers) server.durable = true;
@@ -164,6 +260,29 @@ test('a node that keeps everything counts at once when it was restarted', async 
   // It says so, but nothing of it is there.
   for (const server of servers.slice(0, 2)) server.restart(false);
   for (const each of [lock, open()]) expect(await cycle(each)).toBe(false);
+});
+
+test('a node that comes back with the data of a run before the last one does not count at once', async () => {
+  const { clock, servers, clients, open, cycle } = scene(3);
+  for (const server of servers) server.durable = true;
+  const lock = open();
+  expect(await cycle(lock)).toBe(true);
+  const { volume } = servers[0]!;
+  servers[0]!.restart(false);
+  for (let spent = 0; spent < 30_000; spent += 1_000) {
+    expect(await cycle(lock), 'with the other two').toBe(true);
+    await clock.advance(980);
+  }
+  const [one, two, three] = clients() as [Backend, Backend, Backend];
+  const fails = (): Promise<never> => Promise.reject(new Error('it is cut off'));
+  const holder = quorum([one, two, around(three, { attempt: fails, renew: fails, release: fails })], { clock });
+  expect((await holder.attempt(claim())).granted, 'on the first two nodes').toBe(true);
+  await clock.advance(1_000); // what it writes about its run has come
+  servers[0]!.restart(volume);
+  for (let spent = 0; spent < 5_000; spent += 1_000) {
+    expect(await cycle(lock), 'a second holder').toBe(false);
+    await clock.advance(980);
+  }
 });
 
 test('two clients that are led to one server for a moment are refused for as long, and no longer', async () => {
@@ -396,4 +515,87 @@ test.each([
       () => clock.advance(1),
     );
   expect([await had(process), await had(open())], 'one of them, at most').not.toEqual([true, true]);
+});
+
+test('a vote counts only if the other nodes had noted its lease before it: a node that restarts after it waits for that lease', async () => {
+  const { clock, servers, clients, open, cycle } = scene();
+  const lock = open();
+  expect(await cycle(lock), 'of 10 s, the longest lease so far').toBe(true);
+  const [one, two, three] = clients() as [Backend, Backend, Backend];
+  const late = async <T>(answer: Promise<T>): Promise<T> => {
+    await new Promise<void>((resolve) => void clock.after(400, resolve));
+    return answer;
+  };
+  const fails = () => Promise.reject(new Error('cut off'));
+  const cutOff = around(three, { attempt: fails, renew: fails, release: fails });
+  const holder = quorum([one, around(two, { attempt: (asked) => late(two.attempt(asked)) }), cutOff], { clock });
+  const first = outcomeOf(holder.attempt(claim({ ttl: 10_000, key: 'first' })));
+  await clock.advance(500);
+  expect(first.value?.granted, 'the nodes are known, and the next token').toBe(true);
+  const held = outcomeOf(holder.attempt(claim({ ttl: 60_000, key: 'held' })));
+  await clock.advance(20);
+  servers[0]!.restart(false);
+  await clock.advance(10);
+  await lock.attempt(claim({ ttl: 10_000, key: 'other' })).catch(() => {});
+  await clock.advance(400);
+  expect(held.value?.granted, 'the hold, with the votes of the first two nodes').toBe(true);
+  await clock.advance(10_200);
+  const second = await lock.attempt(claim({ ttl: 10_000, key: 'held' }));
+  expect(second.granted, 'a second holder').toBe(false);
+});
+
+test('a node that restarts empty while another waits for the lease that it remembered lets no second holder in, although its hints are read before its run is known', async () => {
+  const { clock, servers, clients, open } = scene();
+  const [one, two, three] = clients() as [Backend, Backend, Backend];
+  const had = (at: Backend, key: string, ttl = 1_000): Promise<boolean> =>
+    stepUntilEnd(
+      at.attempt(claim({ ttl, key })).then(
+        ({ granted }) => granted,
+        () => false,
+      ),
+      () => clock.advance(1),
+    );
+  expect(await had(open(), 'before'), 'so all nodes count').toBe(true);
+  const fails = (): Promise<never> => Promise.reject(new Error('it is cut off'));
+  const cutOff = { attempt: fails, renew: fails, release: fails, hints: { read: fails, write: fails } };
+  expect(await had(quorum([one, two, around(three, cutOff)], { clock }), 'held', 60_000)).toBe(true);
+  // The node names its run once per connection, and takes 10 ms for that, as Redis does.
+  let known = two.incarnation!();
+  const incarnation = async (): Promise<Run> => {
+    await new Promise<void>((resolve) => void clock.after(10, resolve));
+    known = two.incarnation!();
+    return known as Run;
+  };
+  const named = around(two, { incarnation: () => (known === two.incarnation!() ? known : incarnation()) as Run });
+  const lock = quorum([clients()[0]!, named, clients()[2]!], { clock });
+  expect(await had(lock, 'other'), 'the runs of all nodes are known').toBe(true);
+  servers[0]!.restart(false);
+  expect(await had(lock, 'held'), 'the first node waits').toBe(false);
+  await clock.advance(3_000);
+  servers[1]!.restart(false);
+  void lock.attempt(claim({ ttl: 1_000, key: 'third' })).catch(() => {});
+  await clock.advance(1);
+  void lock.attempt(claim({ ttl: 1_000, key: 'fourth' })).catch(() => {});
+  for (let spent = 0; spent < 5_000; spent += 500) {
+    await clock.advance(500);
+    expect(await had(lock, 'held'), 'a second holder').toBe(false);
+  }
+});
+
+test('nodes that are full vote as long as they have the note of the lease, also when it should be written again', async () => {
+  const { clock, clients, cycle } = scene();
+  let full = false;
+  const write = (hints: Hints, ...note: Parameters<Hints['write']>): Promise<void> =>
+    full ? Promise.reject(meaning(new Error('OOM command not allowed'), 'keep a hint')) : hints.write(...note);
+  const nodes = clients().map((each) => {
+    const { hints } = each;
+    return around(each, { hints: { read: hints!.read, write: (...note) => write(hints!, ...note) } });
+  });
+  const lock = quorum(nodes, { clock });
+  expect(await cycle(lock)).toBe(true);
+  full = true;
+  await clock.advance(7 * 3_600_000);
+  for (let i = 0; i < 3; i++) expect(await cycle(lock), 'after seven hours').toBe(true);
+  await clock.advance(4 * 3_600_000);
+  expect(await cycle(lock), 'after eleven hours').toBe(true);
 });

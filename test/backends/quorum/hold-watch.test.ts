@@ -155,3 +155,29 @@ test('a holder that is evicted at a majority of the nodes is told at once, and o
   expect(lease.held, 'one node has it').toBe(false);
   await Promise.all([locks.close(), clock.advance(1_000)]);
 });
+
+test('a holder that was evicted before its watches were set learns of it long before its next renewal, although a node hangs', async () => {
+  const clock = manualClock();
+  const nodes = [1, 2, 3].map(() => memory({ clock }));
+  const hanging = around(nodes[2]!, { watchHold: () => new Promise(() => {}) });
+  let watching = 0;
+  let ended = 0;
+  const slow = nodes.slice(0, 2).map((node) => {
+    const watchHold: WatchHold = async () => {
+      watching++;
+      for await (const { token } of node.inspect!('k')) await node.evict!('k', token);
+      return { [Symbol.asyncDispose]: async () => void ended++ };
+    };
+    return around(node, { watchHold });
+  });
+  const locks = createLocks(quorum([...slow, hanging], { clock }), { clock });
+  const acquiring = locks.mutex('k').acquire({ ttl: 60_000 });
+  await clock.advance(0);
+  const lease = await acquiring;
+  await clock.advance(1_000);
+  expect([watching, lease.held]).toEqual([2, true]);
+  await clock.advance(5_000);
+  expect(lease.held, 'a majority has evicted it').toBe(false);
+  expect(ended, 'the watches that ended with the hold').toBe(2);
+  await Promise.all([locks.close(), clock.advance(1_000)]);
+});

@@ -149,3 +149,17 @@ test('a hold that is left to its minHold is forgotten when that is over', async 
   expect(kept.filter((claim) => claim.deref()).length, 'of 10').toBeLessThan(3);
   await locks.close();
 });
+
+test('a hold that has expired is freed where a session still carries it, though its process stood still for long', async () => {
+  const clock = manualClock(1);
+  const session = memory({ clock: manualClock(1) }); // its holds do not expire
+  const lock = quorum([memory({ clock }), memory({ clock }), session], { clock });
+  const held = claim({ ttl: 3_000 });
+  await lock.attempt(held);
+  await lock.renew([held]);
+  await clock.advance(120_000);
+  await lock.attempt(claim({ key: 'another' }));
+  await lock.release(held);
+  await clock.advance(1);
+  expect(await holders(session, held.key), 'holds of the session').toBe(0);
+});

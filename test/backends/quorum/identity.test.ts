@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { around } from '../../../products/testing/around.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { ServerIdentity } from '../../../src/backends/quorum/server-identity.ts';
+import { meaning } from '../../../src/backends/redis/errors.ts';
 import type { Run } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 
@@ -37,6 +38,17 @@ test('without the right to ask for its run it is one that names none; any other 
   expect(await it.nameFrom(Promise.resolve('a'))).toBe('a');
   expect(await it.nameFrom(Promise.reject(new LockError('LOCK_UNSUPPORTED', 'no right')))).toBeUndefined();
   expect(it.nameless).toBe(true);
+});
+
+test.each([
+  'CLOSED the client is closed',
+  'NOAUTH Authentication required.',
+  'WRONGPASS invalid username-password pair or user is disabled.',
+])('a refusal that the owner of the client may end (%s) is no missing right: the next vote asks for the run again', async (why) => {
+  const [it] = scene('a');
+  const refused = Promise.reject(meaning(new Error(why), 'ask for INFO server'));
+  await expect(it.nameFrom(refused), 'the vote fails').rejects.toThrow(why);
+  expect(it.nameless, 'the node counts as one that never names its run').toBe(false);
 });
 
 test('a run is another one when it has another name, and begins its age before it is known', () => {

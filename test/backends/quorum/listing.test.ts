@@ -110,10 +110,20 @@ test.each([
   ['every node', [yes, yes, yes], true],
   ['a majority', [yes, yes, no], true],
   ['a minority', [yes, no, no], false],
-  ['one node, and others do not answer', [yes, reset, reset], false],
+  ['no majority, whatever the one says that does not answer', [no, no, reset], false],
 ])('a hold is evicted by %s: it is freed where a majority is', async (_, evict, freed) => {
   const { lock } = scene([shows(HELD), shows(HELD), shows(HELD)], evict);
   expect(await lock.evict!('k', 7n)).toBe(freed);
+});
+
+test.each([
+  ['one reply of a majority is lost', [yes, reset, no]],
+  ['one node evicted it, and the others do not answer', [yes, reset, reset]],
+  ['no node answers', [reset, reset, reset]],
+])('whether a hold was evicted is unknown where %s', async (_, evict) => {
+  const { lock } = scene([shows(HELD), shows(HELD), shows(HELD)], evict);
+  const outcome = lock.evict!('k', 7n);
+  await expect(outcome, 'a no would say that the holder goes on').rejects.toThrow('too few nodes said whether');
 });
 
 test('each node is told the number that it has given itself, and one that has none is not asked', async () => {

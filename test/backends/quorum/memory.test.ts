@@ -4,6 +4,7 @@ import { manualClock } from '../../../products/testing/index.ts';
 import { memory } from '../../../src/backends/memory.ts';
 import { LeaseMemory, leaseClasses } from '../../../src/backends/quorum/lease-memory.ts';
 import { ServerIdentity } from '../../../src/backends/quorum/server-identity.ts';
+import { closedError, meaning } from '../../../src/backends/redis/errors.ts';
 import type { Backend, Hints, Run } from '../../../src/core/contract/backend.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 
@@ -74,6 +75,38 @@ test('a note of a lease is kept for a day longer than any lease', async () => {
   ]);
 });
 
+test('a note that a closed client refused is not taken for written', async () => {
+  let closed = true;
+  const write = async (): Promise<void> => {
+    if (closed) throw meaning(closedError(), 'keep a hint');
+  };
+  const { it } = scene({ write });
+  await expect(it.noteLease(4_000, 0)).rejects.toThrow('CLOSED');
+  expect(it.remembers(4_000, 0), 'while the client is closed').toBe(false);
+  closed = false;
+  await it.noteLease(4_000, 0);
+  expect(it.remembers(4_000, 0), 'when it is connected').toBe(true);
+});
+
+test.each([
+  'OOM command not allowed when used memory > maxmemory.',
+  'password authentication failed for user "app"',
+  "The table 'hints' is full",
+])('a note that a server refused for a time is not taken for written: %s', async (refusal) => {
+  let refuses = true;
+  const write = async (): Promise<void> => {
+    if (refuses) throw new LockError('LOCK_UNAVAILABLE', refusal);
+  };
+  const { it } = scene({ write });
+  await expect(it.noteLease(4_000, 0)).rejects.toThrow(refusal);
+  refuses = false;
+  await it.noteLease(4_000, 0);
+  refuses = true;
+  await it.noteLease(4_000, DAY / 4); // a hold can still be renewed: the note from before is still there
+  await expect(it.noteLease(30_000, DAY / 4), 'a longer lease').rejects.toThrow(refusal);
+  await expect(it.noteLease(4_000, DAY / 2), 'when the note from before may end').rejects.toThrow(refusal);
+});
+
 test('a note that is in use is written again after a quarter of a day', async () => {
   const { it } = scene();
   const again = DAY / 4;
@@ -84,6 +117,16 @@ test('a note that is in use is written again after a quarter of a day', async ()
   expect(it.remembers(1_000, again), 'the longer one is as old as it was').toBe(false);
   await it.noteLease(10_000, again);
   expect([2 * again - 1, 2 * again].map((now) => it.remembers(10_000, now))).toEqual([true, false]);
+});
+
+test('a longer lease is written again as well, although a shorter one was the first after a quarter of a day', async () => {
+  const { it, written } = scene();
+  await it.noteLease(60_000, 0);
+  await it.noteLease(5_000, DAY / 4);
+  expect(it.remembers(60_000, DAY / 4), 'a long lease whose note was not written again').toBe(false);
+  await it.noteLease(60_000, DAY / 4);
+  expect(written.slice(-1), 'the note of the long lease').toEqual([[`${LEASE}${100_000}`, '1', DAY + MAX]]);
+  expect(it.remembers(60_000, DAY / 2 - 1), 'then').toBe(true);
 });
 
 test('of another run nothing is known, but which lease the last one was to remember', async () => {

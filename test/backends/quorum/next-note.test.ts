@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { nextBy } from '../../../src/backends/quorum/turn-hint.ts';
+import { unhandledIn } from './nodes.ts';
 import { noted } from './noted.ts';
 
 const a = (waited: number) => ({ id: 'a', waited });
@@ -29,6 +30,15 @@ test('a note of another version names nobody', async () => {
   const { note, during } = noted({ read: async () => 'of another version' });
   expect(await during(note.read('k'))).toBeUndefined();
   expect(await during(note.names('k', 'of'))).toBe(false);
+});
+
+test('a hint of a user’s backend that is no text names no process, and every read of it ends', async () => {
+  const { note, during } = noted({ read: async () => Object.create(null) });
+  const unhandled = await unhandledIn(async () => {
+    expect(await during(note.names('k', 'process'))).toBe(false);
+    expect(await during(note.read('k'))).toBeUndefined();
+  });
+  expect(unhandled).toEqual([]);
 });
 
 test('where no node can read notes nobody is next, and that is known at once', async () => {

@@ -268,3 +268,13 @@ test('a key is not idle for seconds after who waited for it for long has given u
   await Promise.all([freed, next]);
   expect(grantedAt - freedAt, 'ms after it was free').toBeLessThan(1_000);
 });
+
+test('a process that waits for very many keys is still next at the first of them', async () => {
+  const { clock, process, look } = noted();
+  const own = process();
+  own.noteRefusal('k');
+  for (let key = 0; key < 1_200; key++) own.noteRefusal(`${key}`);
+  await clock.advance(30);
+  await look(own);
+  expect(own.isNext('k')).toBe(true);
+});

@@ -21,6 +21,7 @@ function scene(guard: { known?: () => Promise<void>; doubt?: Error } = {}) {
     },
     guard: { confirmRun: guard.known ?? (() => undefined), doubt: guard.doubt, review() {} },
     noteFailure: (why: unknown) => failures.push(why),
+    limited: (confirmation: Promise<void>) => confirmation,
   };
   const heard: NodeAnswer[] = [];
   const whole = {
@@ -119,6 +120,32 @@ test('a vote is good for its lease at most, counted from when the node was asked
   }
 });
 
+test('a grant whose run is not confirmed before the ballot is over goes back', async () => {
+  for (const over of [true, false]) {
+    const { it, whole, releases, failures } = scene({ known: () => Promise.reject(new Error('no answer')) });
+    whole.isOver = () => over;
+    it.ask(0);
+    it.onAnswer(yes(8n));
+    await new Promise(setImmediate);
+    expect(failures, 'the vote does not count').toHaveLength(1);
+    expect(releases, `the ballot is over: ${over}`).toHaveLength(over ? 1 : 0);
+  }
+});
+
+test.each([
+  ['whose node restarted', { doubt: new Error('restarted') }, undefined],
+  ['whose session ended', {}, AbortSignal.abort()],
+])('a grant %s before the grant is counted is released if the ballot is over', (_, guard, lost) => {
+  for (const over of [true, false]) {
+    const { it, whole, releases, heard } = scene(guard);
+    whole.isOver = () => over;
+    it.ask(0);
+    it.onAnswer(yes(8n, { lost }));
+    expect(heard).toMatchObject([{ kind: 'no', mayHold: true }]);
+    expect(releases, `the ballot is over: ${over}`).toHaveLength(over ? 1 : 0);
+  }
+});
+
 test('a node that refuses has nothing of it, late or not', () => {
   const { it, heard, releases } = scene();
   it.onAnswer(NO);
@@ -158,6 +185,19 @@ test('a vote of a node that is not to be trusted does not count', async () => {
   await new Promise(setImmediate);
   expect(unknown.heard).toEqual([{ kind: 'no', why: doubt, mayHold: true }]);
   expect(unknown.failures).toEqual([doubt]);
+});
+
+test('a vote that cannot be counted after its run is confirmed counts as a failure', async () => {
+  const { it, whole, heard, failures } = scene({ known: () => Promise.resolve() });
+  const why = new Error('no such grant');
+  whole.receive = (_, said) => {
+    if (said.kind === 'yes') throw why;
+    heard.push(said);
+  };
+  it.onAnswer(yes(1n));
+  await new Promise(setImmediate);
+  expect(failures).toEqual([why]);
+  expect(heard).toEqual([{ kind: 'no', why, mayHold: true }]);
 });
 
 test('a vote that comes after its node was given up goes back when nobody wants it', () => {

@@ -53,3 +53,17 @@ export const holders = async (backend: Backend, prefix = ''): Promise<number> =>
   for await (const { held } of backend.inspect!(prefix)) if (held) count++;
   return count;
 };
+
+/** Gives the rejections that nothing handled while `work` ran. In a program of a user, each of them would end the process. */
+export async function unhandledIn(work: () => Promise<void>): Promise<unknown[]> {
+  const found: unknown[] = [];
+  const note = (error: unknown): void => void found.push(error);
+  process.on('unhandledRejection', note);
+  try {
+    await work();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  } finally {
+    process.off('unhandledRejection', note);
+  }
+  return found;
+}

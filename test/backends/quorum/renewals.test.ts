@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
+import { around } from '../../../products/testing/around.ts';
+import { memory } from '../../../src/backends/memory.ts';
+import { quorum } from '../../../src/backends/quorum/index.ts';
 import { PendingRenewals } from '../../../src/backends/quorum/node-claim.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
-import { claim } from './nodes.ts';
+import { LockError } from '../../../src/core/contract/errors.ts';
+import { claim, unhandledIn } from './nodes.ts';
 import { NO, outcomeOf, scripted, yes } from './scripted.ts';
 
 const good = (validFor = 30_000) => ({ validFor });
@@ -35,6 +39,33 @@ test('where too few nodes answered nobody knows whether a hold is there', async 
   for (const { renewals } of nodes.slice(1)) renewals[0]!.fail(new Error('reset'));
   await settled();
   expect(renewal.value).toEqual(['unknown']);
+});
+
+test.each([
+  ['is refused where every node refused it', [true, true, true], true],
+  ['is refused where a majority did', [true, false, true], true],
+  ['is granted where a majority grants it, also if a node that refused it answers first', [true, false, false], false],
+])('a longer lease %s', async (_, refused, kept) => {
+  const { nodes, lock, held, settled } = scripted();
+  const mine = await held();
+  const why = new LockError('LOCK_UNSUPPORTED', 'nothing is kept for so long');
+  const renewal = outcomeOf(lock.renew([{ ...mine, ttl: 60_000 }]));
+  for (const [i, { renewals }] of nodes.entries()) {
+    renewals[0]!.answer([refused[i] ? { validFor: 9_000, kept: why } : good(60_000)]);
+    await settled();
+  }
+  expect(renewal.value).toEqual([kept ? { validFor: 9_000, kept: why } : good(60_000)]);
+});
+
+test('a longer lease that one of the nodes that answered refused is refused', async () => {
+  const { clock, nodes, lock, held } = scripted();
+  const mine = await held();
+  const why = new LockError('LOCK_UNSUPPORTED', 'nothing is kept for so long');
+  const renewal = outcomeOf(lock.renew([{ ...mine, ttl: 60_000 }]));
+  nodes[0].renewals[0]!.answer([good(60_000)]);
+  nodes[1]!.renewals[0]!.answer([{ validFor: 9_000, kept: why }]);
+  await clock.advance(500);
+  expect(renewal.value, 'after the limit of the silent node').toEqual([{ validFor: 9_000, kept: why }]);
 });
 
 test('a renewal waits for a node as long as the shortest of its leases allows', async () => {
@@ -153,4 +184,67 @@ test('a node whose renewal failed is good for its lease only, also when it confi
   for (const { renewals } of nodes) renewals[1]!.answer([good(60_000)]);
   await settled();
   expect(extended.value).toEqual([good(600)]);
+});
+
+test('a renewal without a guard against restarts asks no node for its run, so a node that is down ends no process', async () => {
+  let isDown = false;
+  const nodes = [1, 2, 3].map((i) => {
+    const incarnation = async (): Promise<string> => {
+      if (isDown) throw new Error('connection refused');
+      return `run ${i}`;
+    };
+    return around(memory(), { incarnation });
+  });
+  const lock = quorum(nodes, { restartGuard: false });
+  const mine = claim();
+  const unhandled = await unhandledIn(async () => {
+    expect(await lock.attempt(mine)).toMatchObject({ granted: true });
+    isDown = true;
+    expect(await lock.renew([mine])).toMatchObject([{ validFor: expect.any(Number) }]);
+  });
+  expect(unhandled).toEqual([]);
+  await lock.close();
+});
+
+test.each([
+  ['a bigint as the time of its lease', { validFor: 30_000n }],
+  ['no number as the time of its lease', { validFor: Number.NaN }],
+  ['a time below 0', { validFor: -1 }],
+  ['no time', {}],
+  ['a word that is no answer', 'held' as unknown as object],
+  [
+    'an object that throws',
+    {
+      get validFor() {
+        throw new Error('odd');
+      },
+    },
+  ],
+])('a node of a user that answers a renewal with %s counts as one that did not answer', async (_, odd) => {
+  const { nodes, lock, held, asked, settled } = scripted();
+  const mine = await held();
+  const renewed: unknown[] = [];
+  const unhandled = await unhandledIn(async () => {
+    for (const last of [good(), 'gone'] as const) {
+      const renewal = outcomeOf(lock.renew([mine]));
+      const answers = [good(), odd as never, last];
+      for (const [i, { renewals }] of nodes.entries()) renewals.at(-1)!.answer([answers[i]!]);
+      await settled();
+      renewed.push(renewal.value);
+    }
+  });
+  expect(unhandled).toEqual([]);
+  expect([renewed, asked()], 'its vote is not asked for again').toEqual([
+    [[good()], ['unknown']],
+    [1, 1, 1],
+  ]);
+});
+
+test('a node that answers a renewal with nothing ends no process, and leaves the hold to the other nodes', async () => {
+  const { nodes, lock, held, settled } = scripted();
+  const mine = await held();
+  const renewal = outcomeOf(lock.renew([mine]));
+  for (const [i, { renewals }] of nodes.entries()) renewals[0]!.answer(i === 0 ? (undefined as never) : [good()]);
+  await settled();
+  expect(renewal.value).toEqual([good()]);
 });

@@ -338,6 +338,18 @@ test('others that were looked at before a node began are looked at again, and no
   }
 });
 
+test.each([
+  ['names its next run only when it is asked', undefined],
+  ['cannot name its run', reset],
+])('a node that has restarted unnoticed, and %s, is no witness of what the node that is asked may have forgotten', async (_, naming) => {
+  const servers = three();
+  servers[2].kept = new Map(counted('c', 3_000)); // the second node alone remembers the lease of 10 s
+  const { all, rests } = await later(servers, 100);
+  servers[1].restart({ id: 'newer', age: 50 });
+  if (naming) servers[1].naming = naming;
+  expect(await rests(all[0])).toBe(`another ${MAX + 2 - 100} ms`);
+});
+
 test('others that hang are waited for a quarter of a second, and may remember the longest lease', async () => {
   const servers = newThree(); // as it seemed before it began
   const { all, rests, clock, background } = await later(servers, 100);

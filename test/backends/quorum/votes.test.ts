@@ -6,7 +6,7 @@ import { majorityOf } from '../../../src/backends/quorum/tally.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
-import { claim, holders, restarting, told } from './nodes.ts';
+import { claim, holders, restarting, told, unhandledIn } from './nodes.ts';
 
 describe.each([2, 3, 4, 5])('of %i nodes', (count) => {
   test('every set of nodes that another caller holds settles, and a minority is given back', async () => {
@@ -87,6 +87,11 @@ test('what is no backend is refused with the reason', () => {
 
 test.each([
   ['answers nothing', { attempt: async () => undefined as never }],
+  ['fails with an object that has no text', { attempt: () => Promise.reject(Object.create(null)) }],
+  [
+    'fails with an error without a message',
+    { attempt: () => Promise.reject(Object.assign(new Error(), { message: undefined })) },
+  ],
   [
     'throws instead of rejecting',
     {
@@ -104,12 +109,15 @@ test.each([
     },
   ],
 ] as [string, Partial<Backend>][])('a node that %s is one vote less, and nobody waits for it', async (_, calls) => {
-  const lock = quorum([memory(), memory(), around(memory(), calls)]);
-  const held = claim();
-  expect((await lock.attempt(held)).granted, 'a majority is left').toBe(true);
-  expect(await lock.release(held)).toEqual({ freed: true });
-  const two = quorum([memory(), around(memory(), calls), around(memory(), calls)]);
-  await expect(two.attempt(claim()), 'a minority is left').rejects.toThrow(/node 2 \(memory\)/);
+  const unhandled = await unhandledIn(async () => {
+    const lock = quorum([memory(), memory(), around(memory(), calls)]);
+    const held = claim();
+    expect((await lock.attempt(held)).granted, 'a majority is left').toBe(true);
+    expect(await lock.release(held)).toEqual({ freed: true });
+    const two = quorum([memory(), around(memory(), calls), around(memory(), calls)]);
+    await expect(two.attempt(claim()), 'a minority is left').rejects.toThrow(/node 2 \(memory\)/);
+  });
+  expect(unhandled).toEqual([]);
 });
 
 test('a vote that comes after the outcome is undone', async () => {
@@ -221,7 +229,7 @@ test('a node that started anew does not count until the longest lease is over', 
   }
 });
 
-test('of attempts that find a node started anew at the same moment, none counts it', async () => {
+test('of attempts that find a restarted node at the same moment, none counts it', async () => {
   const { node, restart } = restarting();
   const third = memory();
   const lock = quorum([node, memory(), third]);
@@ -238,4 +246,23 @@ test('two nodes that are the same server are refused at the first use', async ()
   const twin = (): Backend => Object.assign(memory(), { incarnation: () => 'the same' });
   const lock = quorum([twin(), twin(), memory()]);
   await expect(lock.attempt(claim())).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+});
+
+test('a vote does not count when its session has ended before the vote is read', async () => {
+  const ended = told(memory(), async (asked) => ({ ...(await asked), lost: AbortSignal.abort() }));
+  const away = told(memory(), () => Promise.reject(new Error('connection refused')));
+  const asked = claim({ ttl: 1_000 });
+  const { granted } = await quorum([memory(), ended, away])
+    .attempt(asked)
+    .catch(() => ({ granted: false }));
+  expect(granted, 'by one node and by an ended session').toBe(false);
+});
+
+test('a reader of a quorum inside a quorum raises no token of other keys', async () => {
+  const inner = () => quorum([memory(), memory()]);
+  const lock = quorum([inner(), inner()]);
+  expect(await lock.attempt(claim({ key: 'read', ...SHARED }))).toMatchObject({ granted: true });
+  const next = await lock.attempt(claim());
+  if (!next.granted) expect.fail('the other key is free');
+  expect(next.token).toBeLessThan(1_000n);
 });

@@ -25,6 +25,24 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
     await group[Symbol.asyncDispose]();
   });
 
+  test.each(
+    LIBRARIES,
+  )('an attempt again waits until what too few replicas have is given back, so a grant stays, by %s', async (library) => {
+    const backend = await fleet.backend(library, TWO);
+    const key = `again:${library}`;
+    const claim = wish(key);
+    group.servers[1]!.pause();
+    const first = backend.attempt(claim).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 100)); // in the middle of the wait for the replicas
+    const again = backend.attempt(claim).catch(() => undefined);
+    await first;
+    group.servers[1]!.resume();
+    const isGranted = (await again)?.granted === true;
+    const plain = await fleet.backend();
+    const other = await plain.attempt(wish(key, { queue: false }));
+    expect(other.granted, `another claim gets in, and the one before was granted: ${isGranted}`).toBe(!isGranted);
+  });
+
   for (const library of LIBRARIES) {
     test(`${library}: a grant that the replicas have is shown, renewed, and given back`, async () => {
       const backend = await fleet.backend(library, TWO);

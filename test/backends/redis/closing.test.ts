@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { portOf } from '../../../src/backends/redis/client.ts';
 import { redis } from '../../../src/backends/redis/index.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -27,6 +28,15 @@ describeOn('redis', 'redis, closed at any moment', () => {
       const connected = async (): Promise<number> =>
         Number(/connected_clients:(\d+)/.exec(await askRedis(server.port, 'INFO clients'))![1]);
       await until('only the client is connected, and who asks', async () => (await connected()) === 2);
+    });
+
+    test(`${library}: a connection of its own that is no longer wanted when it should be opened is not opened`, async () => {
+      await using server = await startRedis();
+      await using fleet = new Fleet(server.port);
+      const { client } = await fleet.open(library);
+      const opening = portOf(client).ownConnection(0, AbortSignal.abort(new Error('closed')), () => {});
+      await expect(opening).rejects.toThrow('closed');
+      expect(await askRedis(server.port, 'INFO stats')).toMatch(/total_connections_received:[1-3]\r/);
     });
 
     test(`${library}: many backends over one client are no leak to Node, and leave no listener`, async () => {

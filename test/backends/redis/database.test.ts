@@ -1,11 +1,11 @@
 import type { EventEmitter } from 'node:events';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import { connect } from '../../../src/connect/index.ts';
 import { redisFence } from '../../../src/fence/redis.ts';
-import { startProxy } from '../../kit/proxy.ts';
+import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { askRedis, startRedis, startRedisNodes } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -17,13 +17,13 @@ const USER = { username: 'app', password: 'secret' } as const;
 /** The database of these clients; the others are for who reads in the wrong one. */
 const DATABASE = 3;
 
-const clients = (port: number, options: RedisOptions = {}): Openers => ({
+const clients = (port: number, database = DATABASE): Openers => ({
   ioredis: () => {
-    const client = new Redis({ port, ...USER, db: DATABASE, ...options });
+    const client = new Redis({ port, ...USER, db: database });
     return { client, ready: Promise.resolve(), end: () => client.disconnect() };
   },
   'node-redis': () => {
-    const client = createClient({ socket: { host: '127.0.0.1', port }, ...USER, database: DATABASE });
+    const client = createClient({ socket: { host: '127.0.0.1', port }, ...USER, database });
     return { client, ready: client.connect(), end: () => (client.isOpen ? client.destroy() : undefined) };
   },
 });
@@ -124,15 +124,60 @@ describeOn('redis', 'redis, the database of a client', () => {
     await expect(resent).rejects.toThrow(/database 3/);
   });
 
-  test('ioredis: a database that was chosen by select() is that of the connections of ours, too', async () => {
-    await using fleet = new Fleet(clients(server.port, { db: 0 }));
-    const client = (await fleet.client('ioredis')) as Redis;
-    await client.select(5);
-    const backend = redis(client, { replicas: { acknowledge: 1, within: 5 } });
-    await expect(backend.attempt(wish('chosen'))).rejects.toMatchObject({
-      message: expect.stringContaining('REPLICAS'),
+  describe('ioredis sends a request again in database 0, since SELECT was refused once', () => {
+    /** The server refuses the first SELECT of the next connection, and accepts it before the client has any later answer. */
+    const refuseOnce = async (proxy: FaultProxy, client: Pick<EventEmitter, 'on'>): Promise<void> => {
+      await allow(false);
+      client.on('error', async ({ message }: Error) => {
+        if (!message.includes("'select'")) return; // the connection that was cut
+        proxy.stall('down');
+        await allow(true);
+        await proxy.pass();
+      });
+    };
+    const unknown = /connection was lost.* not known .* database 3/;
+
+    test('a grant there does not count, while another client holds the lock', async () => {
+      await using proxy = await startProxy(server.port);
+      await using fleet = new Fleet(clients(proxy.port));
+      await using others = new Fleet(clients(server.port));
+      const client = await fleet.client('ioredis');
+      const backend = fleet.over(client);
+      granted(await backend.attempt(wish('first')));
+      granted(await (await others.backend('ioredis')).attempt(wish('taken')));
+      const cut = proxy.cutBefore('{taken}');
+      await refuseOnce(proxy, client as unknown as EventEmitter);
+      const resent = backend.attempt(wish('taken'));
+      await Promise.all([cut, expect(resent).rejects.toThrow(unknown)]);
+      expect((await backend.attempt(wish('taken'))).granted, 'it asks in its own database').toBe(false);
     });
-    expect(await strays(), 'the grant that was given back').toBe(NONE);
-    await backend.close();
+
+    test('a fence that accepts a token there refuses the caller, since a newer token was seen', async () => {
+      await using proxy = await startProxy(server.port);
+      await using fleet = new Fleet(clients(proxy.port));
+      await using others = new Fleet(clients(server.port));
+      const client = await fleet.client('ioredis');
+      const fence = redisFence(client, 'stock');
+      await fence.claim(5n);
+      await redisFence(await others.client('ioredis'), 'stock').claim(7n);
+      const cut = proxy.cutBefore('fence:stock');
+      await refuseOnce(proxy, client as unknown as EventEmitter);
+      await Promise.all([cut, expect(fence.claim(6n)).rejects.toThrow(unknown)]);
+      await expect(fence.claim(6n)).rejects.toMatchObject({ code: 'LOCK_FENCED' });
+    });
   });
+
+  for (const library of LIBRARIES) {
+    test(`${library}: a database that was chosen by select() is that of the connections of ours, too`, async () => {
+      await using fleet = new Fleet(clients(server.port, 0));
+      const client = await fleet.client(library);
+      await (client as unknown as Redis).select(5);
+      const backend = redis(client, { replicas: { acknowledge: 1, within: 5 } });
+      await expect(backend.attempt(wish('chosen'))).rejects.toMatchObject({
+        message: expect.stringContaining('REPLICAS'),
+      });
+      expect(await strays(), 'the grant that was given back').toBe(NONE);
+      await backend.close();
+    });
+  }
 });

@@ -114,7 +114,7 @@ describeOn('redis', 'a kept result', () => {
     const backend: Backend = await fleet.backend();
     const claim = wish(key);
     granted(await backend.attempt(claim));
-    await backend.release(claim, undefined, { text: words, ttl: HOUR });
+    await backend.store!(claim, { text: words, ttl: HOUR });
     await backend.close();
   };
   const fails = (options: MemoOptions) => (key: string) =>

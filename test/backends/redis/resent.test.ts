@@ -1,17 +1,18 @@
 import { Cluster, Redis } from 'ioredis';
+import { createSentinel } from 'redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RedisClient, redis } from '../../../src/backends/redis/index.ts';
 import { EVICT, RELEASE, STORE } from '../../../src/backends/redis/scripts.generated.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
 import { HOST } from '../../kit/net.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
-import { startRedis, startRedisPrimaries } from '../../kit/redis.ts';
+import { type RedisSentinel, startRedis, startRedisPrimaries, startRedisSentinel } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { keysAt } from '../redis-cluster/keys.ts';
 import { granted, wish } from './scene.ts';
 
-/** Locks over a client of which a proxy loses replies. By default ioredis sends again what was not answered. */
+/** Locks over a client of which a proxy loses replies. By default ioredis, and node-redis behind sentinels, send again what was not answered. */
 interface Lossy extends AsyncDisposable {
   readonly locks: Locks;
   readonly proxy: FaultProxy;
@@ -19,34 +20,42 @@ interface Lossy extends AsyncDisposable {
   readonly client: RedisClient;
 }
 
-function lossy(client: Redis | Cluster, proxy: FaultProxy, key: Lossy['key']): Lossy {
-  client.on('error', () => {});
+function lossy(client: RedisClient, end: () => unknown, proxy: FaultProxy, key: Lossy['key']): Lossy {
   const locks = createLocks(redis(client));
   return {
     ...{ locks, proxy, key, client },
     async [Symbol.asyncDispose]() {
       await locks.close();
-      client.disconnect();
+      await end();
       await proxy[Symbol.asyncDispose]();
     },
   };
 }
 
-describeOn('redis', 'what ioredis sends again after its connection was lost', () => {
+describeOn('redis', 'what a client sends again after its connection was lost', () => {
   let server: Server;
   let cluster: Awaited<ReturnType<typeof startRedisPrimaries>>;
+  let group: RedisSentinel;
   beforeAll(async () => {
     server = await startRedis();
+    group = await startRedisSentinel();
     cluster = await startRedisPrimaries(3);
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
     await cluster[Symbol.asyncDispose]();
+    await group[Symbol.asyncDispose]();
   });
 
   const single = async (): Promise<Lossy> => {
     const proxy = await startProxy(server.port);
-    return lossy(new Redis({ host: HOST, port: proxy.port }), proxy, (name) => name);
+    const client = new Redis({ host: HOST, port: proxy.port }).on('error', () => {});
+    return lossy(
+      client,
+      () => client.disconnect(),
+      proxy,
+      (name) => name,
+    );
   };
   const clustered = async (): Promise<Lossy> => {
     const [behind] = cluster.servers as [Server];
@@ -55,13 +64,30 @@ describeOn('redis', 'what ioredis sends again after its connection was lost', ()
     const client = new Cluster(
       cluster.servers.map(({ port }) => ({ host: HOST, port })),
       { natMap },
+    ).on('error', () => {});
+    return lossy(client, () => client.disconnect(), proxy, await keysAt(behind));
+  };
+  const watched = async (): Promise<Lossy> => {
+    const { port } = group.servers[0]!;
+    const proxy = await startProxy(port);
+    const client = createSentinel({
+      name: group.name,
+      sentinelRootNodes: group.sentinels.map((each) => ({ host: HOST, port: each.port })),
+      nodeAddressMap: { [`${HOST}:${port}`]: { host: HOST, port: proxy.port } },
+    }).on('error', () => {});
+    await client.connect();
+    return lossy(
+      client,
+      () => client.destroy(),
+      proxy,
+      (name) => name,
     );
-    return lossy(client, proxy, await keysAt(behind));
   };
 
   describe.each([
     ['one server', single],
     ['a Cluster', clustered],
+    ['sentinels, with node-redis', watched],
   ])('%s', (_, open) => {
     test('a release that freed the key says so', async () => {
       await using at = await open();

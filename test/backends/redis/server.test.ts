@@ -4,7 +4,7 @@ import { ATTEMPT, RENEW } from '../../../src/backends/redis/scripts.generated.ts
 import { lockOf } from '../../../src/backends/redis/server.ts';
 import { attemptArgs, renewArgs } from '../../../src/backends/redis/wire.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
-import type { Backend } from '../../../src/core/contract/backend.ts';
+import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
 import { isLockError, type LockError } from '../../../src/core/contract/errors.ts';
 import { listOf } from '../../../src/core/contract/promises.ts';
 import { askRedis, type RedisSettings, startRedis } from '../../kit/redis.ts';
@@ -308,9 +308,36 @@ describeOn('redis', 'redis and its settings', () => {
     expect((await refusal(backend.attempt(wish('oom-new')))).message).toMatch(/OOM.*maxmemory/s);
     expect(await backend.renew([alone, reader])).toEqual([{ validFor: alone.ttl }, { validFor: reader.ttl }]);
     expect((await backend.release(alone)).freed).toBe(true);
-    expect(await client.exists('holdfast:{oom}'), 'what cannot be written is deleted').toBe(0);
+    expect(await client.get('holdfast:{oom}'), 'a release writes less than it removes').toMatch(/^1 free \d{16} /);
     expect((await backend.release(reader)).freed).toBe(true);
     expect(await backend.renew([other])).toEqual([{ validFor: other.ttl }]);
+  });
+
+  test('short of memory, a release keeps the last token that is ahead of the clock, and as long as before', async () => {
+    await using own = await startRedis({ 'maxmemory-policy': 'noeviction' });
+    await using near = new Fleet(own.port);
+    const remember = 60_000;
+    const backend = await near.backend('ioredis', { remember });
+    const client = near.ioredis();
+    const minToken = BigInt(Date.now() + 600_000) * 1_000n;
+    const holders = ['released', 'evicted', 'shared'].map((key) =>
+      wish(key, { minToken }, key === 'shared' ? SHARED : undefined),
+    );
+    const [released, evicted, shared] = holders as [Claim, Claim, Claim];
+    const reader = wish('shared', {}, SHARED);
+    for (const claim of [...holders, reader]) granted(await backend.attempt(claim));
+    await client.config('SET', 'maxmemory', '100kb');
+    expect((await backend.release(released)).freed).toBe(true);
+    await backend.evict!(evicted.key, minToken);
+    for (const claim of [shared, reader]) expect((await backend.release(claim)).freed).toBe(true);
+    await client.config('SET', 'maxmemory', '0');
+    for (const { key } of holders) {
+      expect(await client.get(`holdfast:{${key}}`), key).toMatch(/^1 free /);
+      const kept = await client.pttl(`holdfast:{${key}}`);
+      expect(kept, `${key}: until the clock has passed the token`).toBeGreaterThan(600_000);
+      expect(kept, key).toBeLessThan(601_000 + remember);
+      expect(granted(await backend.attempt(wish(key))).token, key).toBeGreaterThan(minToken);
+    }
   });
 
   test('a primary that is cut off from its replicas refuses a release, and tells nobody that it is their turn', async ({

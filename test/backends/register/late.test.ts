@@ -62,6 +62,52 @@ test.each([
   expect(await other, 'while the first one holds it').toMatchObject({ granted: false });
 });
 
+test('an attempt that was too late takes no place from the attempt that followed it', async () => {
+  const clock = manualClock();
+  const all = shared();
+  const store = memoryStore(all, { clock });
+  const backend = register(store, { clock });
+  const holder = backend.attempt(claim('z'));
+  await clock.advance(10);
+  expect(await holder).toMatchObject({ granted: true });
+  const { write } = store;
+  let way = 600; // the first change of the queue is late
+  store.write = async (key, ...rest) => {
+    const written = await write(key, ...rest);
+    if (key.includes('/l/')) await new Promise<void>((resolve) => clock.after(way, resolve));
+    way = 10;
+    return written;
+  };
+  const hasty = claim('a', { within: 500 });
+  const first = backend.attempt(hasty);
+  await clock.advance(500); // now its caller gives it up, and asks again
+  const second = backend.attempt({ ...hasty, within: 5_000 });
+  await clock.advance(5_000);
+  expect(await first).toMatchObject({ granted: false, late: true });
+  expect(await second).toMatchObject({ granted: false, ahead: 1 });
+  expect(texts(all).join(), 'the queue, where the second attempt was told that it waits').toContain('"id":"a"');
+});
+
+test('of two attempts that were too late, the last takes the claim back', async () => {
+  const clock = manualClock();
+  const all = shared();
+  const store = memoryStore(all, { clock });
+  const { write } = store;
+  store.write = async (key, ...rest) => {
+    const written = await write(key, ...rest);
+    if (key.includes('/l/')) await new Promise<void>((resolve) => clock.after(1_100, resolve));
+    return written;
+  };
+  const backend = register(store, { clock });
+  const hasty = claim('a', { within: 500 });
+  const first = backend.attempt(hasty);
+  await clock.advance(500); // now its caller gives it up, and asks again
+  const second = backend.attempt(hasty);
+  await clock.advance(10_000);
+  expect(await Promise.all([first, second])).toMatchObject([{ late: true }, { late: true }]);
+  expect(texts(all).join(), 'the queue').not.toContain('"id":"a"');
+});
+
 test('a write whose answer was lost and is sent again by the client is known again', async () => {
   const all = shared();
   const store = memoryStore(all);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OpenQueue, placeTerms } from '../../../src/backends/register/open-queue.ts';
-import { StoreTime } from '../../../src/backends/register/sightings.ts';
+import { Sightings } from '../../../src/backends/register/sightings.ts';
 import { claim } from './claim.ts';
 
 const PACE = { took: 50, longest: Number.POSITIVE_INFINITY, random: 0 };
@@ -52,7 +52,10 @@ describe('the terms of a place', () => {
 });
 
 test('a permit behind one claim that takes all of the key is the next one, and asks: both kinds are in one queue', () => {
-  const queue = new OpenQueue({ last: 0n, claims: [], out: [] }, new StoreTime(1_000, 0), { ...PACE, took: 500 });
+  const queue = new OpenQueue({ last: 0n, claims: [], out: [] }, new Sightings().by('k', 0, 1_000), {
+    ...PACE,
+    took: 500,
+  });
   const permit = claim('permit', { units: 2, capacity: 3, queue: true });
   expect(queue.attempt(claim('writer')).granted).toBe(true);
   expect(queue.attempt(permit)).toMatchObject({ granted: false, ahead: 1 });

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { manualClock } from '../../../products/testing/index.ts';
 import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
 import { createLocks } from '../../../src/index.ts';
 import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
+import { claim } from './claim.ts';
 
 /** Stores that say yes where they should say no, and to which of their writes. */
 const LIES: Record<string, (ifVersion: string | undefined) => boolean> = {
@@ -95,4 +97,15 @@ test('many that prove one store at the same time find it good', async () => {
   const all = shared();
   const backends = Array.from({ length: 8 }, () => register(memoryStore(all, { delay: 4 })));
   expect((await Promise.all(backends.map((backend) => backend.check!()))).flat()).toEqual([]);
+});
+
+test('a store that never answers the removal of what the races made holds up the first lock for a time only', async () => {
+  const clock = manualClock();
+  const store = { ...memoryStore(shared(), { clock }), imitated: true };
+  store.remove = () => new Promise(() => {});
+  const backend = register(store, { clock });
+  const first = backend.attempt(claim('a'));
+  const outcome = Promise.race([first, new Promise((late) => clock.after(10_000, () => late('no answer')))]);
+  await clock.advance(10_000);
+  expect(await outcome).toMatchObject({ granted: true });
 });

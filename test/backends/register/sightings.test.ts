@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../../products/testing/index.ts';
 import { stepUntilEnd } from '../../../products/testing/limited.ts';
-import { register } from '../../../src/backends/register/index.ts';
+import { Calls } from '../../../src/backends/register/calls.ts';
+import { type RegisterStore, register } from '../../../src/backends/register/index.ts';
+import { KeyDocument } from '../../../src/backends/register/key-document.ts';
+import { QueueReader } from '../../../src/backends/register/open-queue.ts';
 import { Sightings } from '../../../src/backends/register/sightings.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import { createLocks } from '../../../src/index.ts';
@@ -117,4 +120,41 @@ test('a claim that expired and comes again under the same id is alive, also for 
   await other!.release({ key: 'k', id: 'c' });
   expect(await slow!.attempt(claim('k', 'a', 1_000))).toMatchObject({ granted: true });
   expect(await watcher!.attempt(claim('k', 'b', 1_000)), 'in the lease of another').toMatchObject({ granted: false });
+});
+
+describe('what a process saw of a dead hold, in a store that tells of conflicts', () => {
+  /** A process that uses so many keys that it has dropped what it knew of this one, each time it asks. */
+  async function forgetful() {
+    const { all, clock, dies } = open();
+    await dies('k');
+    const store = memoryStore(all, { clock });
+    const telling: RegisterStore = {
+      ...store,
+      tellsConflicts: true,
+      async write(key, ...rest) {
+        return (await store.write(key, ...rest)) || (all.entries.get(key) ?? {});
+      },
+    };
+    const [name, document] = [...all.entries].find(([key]) => key.includes('/l/'))!;
+    const sightings = new Sightings();
+    const reader = () => new QueueReader('k', name, new Calls(telling, 'holdfast', clock), sightings);
+    const asks = () => new KeyDocument(reader()).take({}, (queue) => queue.attempt(claim('k', 'b', 10_000)).granted);
+    expect(await asks(), 'a grant beside a hold that may be alive').toBe(false);
+    return { all, clock, name, document, reader, asks };
+  }
+
+  test('counts also after a guess that the key has no document', async () => {
+    const { clock, asks } = await forgetful();
+    await clock.advance(10_000);
+    expect(await asks(), 'a grant after a whole ttl in which the hold gave no sign of life').toBe(true);
+  });
+
+  test('is forgotten once a read finds no document', async () => {
+    const { all, clock, name, document, reader, asks } = await forgetful();
+    await clock.advance(10_000);
+    all.entries.delete(name);
+    await reader().read();
+    all.entries.set(name, document);
+    expect(await asks(), 'a grant on what was seen before the document was gone').toBe(false);
+  });
 });

@@ -58,7 +58,7 @@ test.each<[string, (queue: EngineQueue) => unknown]>([
   ['a claim that is evicted', (queue) => queue.evict(({ held }) => held)],
   ['a value that is stored', (queue) => queue.keep(words)],
   ['a value that is forgotten', (queue) => queue.keep()],
-  ['a value that a hold leaves', (queue) => queue.release({ id: 'holder' }, words)],
+  ['a value that a hold leaves', (queue) => queue.store({ id: 'holder' }, words)],
 ])('the engine must write the queue after %s', (_, step) => {
   const queue = stored();
   step(queue);
@@ -71,7 +71,7 @@ test.each<[string, (queue: EngineQueue) => unknown]>([
   ['a waiter that has just asked', (queue) => queue.attempt(claim('waiter', { ttl: 60_000 }))],
   ['a renewal of what is gone', (queue) => queue.renew({ id: 'gone', ttl: 10 })],
   ['a renewal of who waits', (queue) => queue.renew({ id: 'waiter', ttl: 10 })],
-  ['a release of what is gone', (queue) => queue.release({ id: 'gone' }, words)],
+  ['a release of what is gone', (queue) => [queue.release({ id: 'gone' }), queue.store({ id: 'gone' }, words)]],
   ['an eviction of nobody', (queue) => queue.evict(() => false)],
 ])('the engine need not write the queue after %s', (_, step) => {
   const queue = stored();

@@ -171,6 +171,17 @@ const refused = { granted: false };
 const reader = (id: string): Claim => claim(id, SHARED);
 const kept = { validFor: Number.POSITIVE_INFINITY };
 
+test('a claim is not confirmed while its attempt is under way, as a quorum asks when it was not answered', async () => {
+  const { locks, opensAfter } = process(new Server());
+  const opening = Promise.withResolvers<void>();
+  opensAfter(opening.promise);
+  const asked = locks.attempt(claim('a'));
+  expect(await locks.renew([claim('a')]), 'without a session').toEqual(['unknown']);
+  opening.resolve();
+  expect(await asked).toEqual(granted);
+  expect(await locks.renew([claim('a')])).toEqual([kept]);
+});
+
 test('a claim has its lock until its release, and the server is asked once, however often the claim asks', async () => {
   const server = new Server();
   const { locks, done } = process(server);
@@ -229,12 +240,6 @@ test('an attempt that came too late is told so', async () => {
   asking.late = true;
   expect(await locks.attempt(claim('a'))).toEqual({ granted: false, late: true });
   expect(done).toEqual(['use']);
-});
-
-test('a release asks for the next claim when the lock is free', async () => {
-  const { locks } = process(new Server());
-  await locks.attempt(claim('a'));
-  expect(await locks.release(claim('a'), claim('b'))).toEqual({ freed: true, next: { ...granted, token: 2n } });
 });
 
 describe('a session that has ended', () => {
@@ -417,6 +422,41 @@ describe('a release that finds its attempt still under way', () => {
     await failed;
     expect(server.did).toEqual([]);
     expect(done, 'the session that came too late was given back').toEqual(['use']);
+  });
+});
+
+describe('two releases of one claim at the same time', () => {
+  test('unlock once: a second unlock would free the lock of another reader on the session', async () => {
+    const server = new Server();
+    const { locks, done } = process(server);
+    await locks.attempt(reader('stays'));
+    await locks.attempt(reader('leaves'));
+    const both = await Promise.all([locks.release(reader('leaves')), locks.release(reader('leaves'))]);
+    expect(both, 'the answers').toEqual([{ freed: true }, { freed: true }]);
+    expect(
+      server.did.filter((what) => what.includes('unlocks')),
+      'unlocks',
+    ).toHaveLength(1);
+    expect(done, 'the session was given back once').toEqual(['use']);
+    const writer = await process(server, { name: 'q' }).locks.attempt(claim('w'));
+    expect(writer, 'a writer beside the reader that stays').toEqual(refused);
+  });
+
+  test('give the session back only when the server has answered the unlock', async () => {
+    const server = new Server();
+    const { locks, sessions, done } = process(server, { single: true });
+    await locks.attempt(claim('a'));
+    const answered = Promise.withResolvers<boolean>();
+    sessions.at(-1)!.unlock = async () => {
+      sessions.at(-1)!.unlock = async () => false; // it has the lock no more, as far as it knows
+      return answered.promise;
+    };
+    const both = [locks.release(claim('a')), locks.release(claim('a'))];
+    await settled();
+    expect(done, 'given back before the answer').toEqual([]);
+    answered.resolve(true);
+    await Promise.all(both);
+    expect(done, 'given back after it').toEqual(['use']);
   });
 });
 

@@ -1,6 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { meanwhile } from '../../../products/testing/limited.ts';
+import { Admissions } from '../../../src/backends/zookeeper/admissions.ts';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
+import { settingsOf } from '../../../src/backends/zookeeper/options.ts';
+import { OwnNodes } from '../../../src/backends/zookeeper/own-nodes.ts';
+import { ConnectionLost } from '../../../src/backends/zookeeper/wire/errors.ts';
+import type { CreatedNode } from '../../../src/backends/zookeeper/wire/operations.ts';
+import { ZooKeeperSession } from '../../../src/backends/zookeeper/wire/session.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../../../src/index.ts';
 import { exchange, HOST } from '../../kit/net.ts';
 import { startWorker } from '../../kit/processes.ts';
@@ -51,6 +58,62 @@ describeOn('zookeeper', 'one server that can be hard to reach', () => {
     ]);
     expect(await lease.release()).toBe(true);
     expect(await standings(other, key)).toEqual([]);
+  });
+
+  /** What a process of this engine is made of, and two of its claims. */
+  function parts(key: string) {
+    const settings = settingsOf({ servers: `${HOST}:${server.port}`, sessionTimeout: 5_000 });
+    const { clock } = settings;
+    const own = new OwnNodes(settings.root, settings.acl);
+    const admissions = new Admissions(own, clock);
+    const session = new ZooKeeperSession(settings, { onConnection() {}, onExpiry() {}, doubtful() {} });
+    const rest = { ...EXCLUSIVE, ttl: 60_000, queue: true, tokenCount: 1, within: 5_000, label: '' };
+    const claims = [clock.id(), clock.id()].map((id) => ({ key, id, ...rest }));
+    return { own, admissions, session, clock, claims };
+  }
+
+  test('a notification grants no more time than the session has, though the attempt that made the node was cut', async () => {
+    const { own, admissions, session, clock, claims } = parts('cut attempt');
+    const [earlier, claim] = claims;
+    const first = await session.connection(5_000);
+    await admissions.attempt(first, earlier!, clock.now());
+    await own.withdraw(first, earlier!); // its parent is there
+    const request = first.request.bind(first);
+    first.request = async <T>(...asked: Parameters<typeof request<T>>): Promise<T> => {
+      const answer = await request(...asked);
+      const isMade = (answer as Partial<CreatedNode> | undefined)?.path !== undefined;
+      if (!first.alive) throw new ConnectionLost('cut'); // the listing that was sent with the creation
+      if (isMade) first.end(new ConnectionLost('cut'));
+      return answer;
+    };
+    const began = clock.now();
+    await expect(admissions.attempt(first, claim!, began)).rejects.toThrow('cut');
+    const second = await session.connection(5_000);
+    const { validFor } = (await admissions.look(second, claim!, () => {}))!;
+    expect(validFor, 'the hold, from its attempt on').toBeLessThanOrEqual(second.sureUntil - began);
+    expect(own.get(claim!.id, second.session)!.made, 'when its creation was sent').toBe(began);
+    await own.withdraw(second, claim!);
+    await session.close();
+  });
+
+  test('an attempt after a notified grant grants the time from that attempt on, though its listing is older than the grant', async () => {
+    const { own, admissions, session, clock, claims } = parts('older listing');
+    const [holder, waiter] = claims;
+    const connection = await session.connection(5_000);
+    await admissions.attempt(connection, holder!, clock.now());
+    const stand = own.stand.bind(own);
+    let before!: Awaited<ReturnType<typeof stand>>;
+    own.stand = async (...asked) => (before = await stand(...asked));
+    expect(await admissions.attempt(connection, waiter!, clock.now())).toMatchObject({ granted: false });
+    await own.withdraw(connection, holder!);
+    expect(await admissions.look(connection, waiter!, () => {}), 'the notification').toMatchObject({ granted: true });
+    own.stand = async () => before;
+    const began = clock.now();
+    const attempt = await admissions.attempt(connection, waiter!, began);
+    if (!attempt.granted) expect.fail('it is refused, so core counts the notified grant from this attempt on');
+    expect(attempt.validFor, 'the hold, from its attempt on').toBeLessThanOrEqual(connection.sureUntil - began);
+    await own.withdraw(connection, waiter!);
+    await session.close();
   });
 
   test('a waiter without a limit whose process stands still for 14 s waits on, and is the next', {

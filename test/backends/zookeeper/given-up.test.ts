@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
@@ -91,6 +92,98 @@ describeOn('zookeeper', 'what was given up while its session lived on', () => {
     await until('there is a connection', async () => (await backend.attempt(next)).granted);
     expect(await standing('not yet')).toBe(1);
     expect(await backend.release(claim)).toEqual({ freed: true });
+  });
+
+  /** A claim whose node was made too late, and could not be removed, since the connection ended. */
+  async function tooLate(key: string): Promise<Claim> {
+    const [before, claim] = [claimOf(key), claimOf(key)];
+    await backend.attempt(before);
+    await backend.release(before); // its parent is there, and a connection
+    proxy.stall('down');
+    const sent = performance.now();
+    const attempt = unanswered(backend.attempt({ ...claim, within: 20 }));
+    await until(
+      'its node is there, too late',
+      async () => (await standing(key)) === 1 && performance.now() - sent > 30,
+    );
+    const cut = proxy.cutBefore('-lock-'); // the removal
+    await proxy.pass();
+    await Promise.all([cut, attempt]);
+    return claim;
+  }
+
+  test('a node that was made too late does not stand before a later node of its claim', async () => {
+    const claim = await tooLate('behind itself');
+    const cut = proxy.cutAfter('-lock-'); // the first request for the claim over the next connection
+    await unanswered(backend.attempt(claim));
+    await cut;
+    await until('the late node is removed', async () => (await standing('behind itself')) < 2);
+    expect(await backend.attempt(claim), 'nobody else is there').toMatchObject({ granted: true });
+    await backend.release(claim);
+    expect(await standing('behind itself'), 'nodes that would keep the key from everybody').toBe(0);
+  });
+
+  test('the release of a claim removes its late node, though a later attempt found no connection', async () => {
+    const claim = await tooLate('late and unsent');
+    proxy.stall('up');
+    await unanswered(backend.attempt({ ...claim, within: 50 }));
+    const released = backend.release(claim);
+    await Promise.race([released, sleep(50)]); // so a release that waits for no connection is over
+    await proxy.pass();
+    expect(await released).toEqual({ freed: true });
+  });
+
+  test('a claim that stands again before its late node is removed keeps the new node', async () => {
+    const claim = await tooLate('again');
+    const grant = (await backend.attempt(claim)) as Grant; // waits for the next connection, as the removal does
+    expect(await backend.attempt(claim), 'the same hold').toMatchObject({ granted: true, token: grant.token });
+    expect(grant.lost!.aborted, 'its node was removed').toBe(false);
+    await backend.release(claim);
+  });
+
+  test('a node whose hold was notified is not removed by an attempt that is answered too late', async () => {
+    const [holder, waiter] = [claimOf('notified'), claimOf('notified')];
+    await other.attempt(holder);
+    await backend.attempt(waiter);
+    let mail: Grant | undefined;
+    await using _ = await backend.watch!(waiter, (grant) => {
+      mail ??= grant;
+    });
+    proxy.stall('down');
+    await other.release(holder);
+    const sent = performance.now();
+    const attempt = backend.attempt({ ...waiter, within: 20 });
+    await until('it is too late', () => performance.now() - sent > 30);
+    await proxy.pass();
+    await attempt;
+    await until('it has mail', () => mail !== undefined);
+    expect(mail!.lost!.aborted, 'the notified hold is lost').toBe(false);
+    expect(await standing('notified'), 'nodes of the notified hold').toBe(1);
+    await backend.release(waiter);
+  });
+
+  test('a claim keeps its place in the queue, though a later attempt of it is answered too late', async () => {
+    const [holder, quitter, waiter, last] = Array.from({ length: 4 }, () => claimOf('kept')) as [
+      Claim,
+      Claim,
+      Claim,
+      Claim,
+    ];
+    for (const claim of [holder, quitter]) await other.attempt(claim);
+    await backend.attempt(waiter);
+    await other.attempt(last);
+    proxy.stall('down');
+    await other.release(quitter);
+    const sent = performance.now();
+    const attempt = backend.attempt({ ...waiter, within: 20 });
+    await until('it is too late', () => performance.now() - sent > 30);
+    await proxy.pass();
+    await attempt;
+    await other.release(holder);
+    expect(await backend.attempt(waiter), 'of the claim that came before the last one').toMatchObject({
+      granted: true,
+    });
+    await Promise.all([backend.release(waiter), other.release(last)]);
   });
 
   test('what never got a connection to ask over needs none to be given up', async () => {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
+import type { ZookeeperValues } from '../../../src/backends/zookeeper/values.ts';
 import type { ZooKeeperConnection } from '../../../src/backends/zookeeper/wire/connection.ts';
 import { Code } from '../../../src/backends/zookeeper/wire/errors.ts';
 import {
@@ -13,8 +14,9 @@ import {
 } from '../../../src/backends/zookeeper/wire/operations.ts';
 import { ZooKeeperSession } from '../../../src/backends/zookeeper/wire/session.ts';
 import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
-import type { Backend, Claim, Release, ValueCondition } from '../../../src/core/contract/backend.ts';
+import type { Backend, Claim, Grant, ValueCondition } from '../../../src/core/contract/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
+import { LockError } from '../../../src/core/contract/errors.ts';
 import { listOf } from '../../../src/core/contract/promises.ts';
 import { HOST } from '../../kit/net.ts';
 import { startProxy } from '../../kit/proxy.ts';
@@ -39,7 +41,7 @@ const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
 async function leave(backend: Backend, key: string, text: string, ttl = HOUR): Promise<void> {
   const holder = claimOf(key, { accepts: NONE });
   expect(await backend.attempt(holder)).toMatchObject({ granted: true });
-  expect(await backend.release(holder, undefined, { text, ttl })).toEqual({ freed: true, stored: true });
+  expect(await backend.store!(holder, { text, ttl })).toBe(true);
 }
 
 /** The container of the words of a key. */
@@ -102,12 +104,12 @@ describeOn('zookeeper', 'values beside the queues', () => {
     await until('the next one holds', async () => (await next.attempt(waiter)).granted);
     await proxy.pass();
     const late = { text: 'too late', ttl: HOUR };
-    let released: Release | undefined;
+    let released: boolean | undefined;
     await until('an answer comes', async () => {
-      released = await dead.release(holder, undefined, late).catch(() => undefined);
+      released = await dead.store!(holder, late).catch(() => undefined);
       return released !== undefined;
     });
-    expect(released).toEqual({ freed: false, stored: false });
+    expect(released).toBe(false);
     expect((await next.values!.look('key')).value).toBeUndefined();
     expect(await next.release(waiter)).toEqual({ freed: true });
     await Promise.all([dead.close(), next.close()]);
@@ -134,6 +136,35 @@ describeOn('zookeeper', 'values beside the queues', () => {
     await leave(backend, 'key', 'of this version');
     await connection.request(setData(`/newer/@values/${bucketOf('key')}/key@value`, Buffer.from('2 of a later one')));
     await expect(backend.values!.look('key')).rejects.toThrow(/a format that this version does not know/);
+    await backend.close();
+  });
+
+  test('an attempt that is refused for good after it has joined leaves no node', async () => {
+    const backend = open('refused');
+    await leave(backend, 'key', 'of this version');
+    await connection.request(setData(`/refused/@values/${bucketOf('key')}/key@value`, Buffer.from('2 of a later one')));
+    await expect(backend.attempt(claimOf('key', { accepts: ANY }))).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+    expect(await stored('/refused/key'), 'nodes that keep the key from everybody while the session lives').toEqual([]);
+    await backend.close();
+  });
+
+  test('a hold that is notified during an attempt stays, though the attempt is refused for good', async () => {
+    const backend = open('notified');
+    const [holder, waiter] = [claimOf('key'), claimOf('key', { accepts: NONE })];
+    await backend.attempt(holder);
+    await backend.attempt(waiter);
+    const { promise: mail, resolve: wake } = Promise.withResolvers<Grant>();
+    await using _ = await backend.watch!(waiter, (grant) => grant && wake(grant));
+    const values = backend.values as ZookeeperValues;
+    values.ask = async (...asked) => {
+      await asked[3]();
+      await backend.release(holder);
+      await mail;
+      throw new LockError('LOCK_INVALID', 'a format that this version does not know');
+    };
+    await expect(backend.attempt(waiter)).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+    expect(await backend.renew([waiter]), 'the notified hold').toEqual([{ validFor: expect.any(Number) }]);
+    expect(await backend.release(waiter), 'the notified hold').toEqual({ freed: true });
     await backend.close();
   });
 

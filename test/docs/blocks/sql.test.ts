@@ -223,6 +223,13 @@ describeOn('postgres', 'blocks on postgres', () => {
     await insert(1, 'select 1');
     await expect(insert(2, 'select * from nowhere')).rejects.toThrow('nowhere');
     await expect(insert(3, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow('terminat');
+    // PostgreSQL answers the commit of a failed transaction with a rollback, and with no error.
+    const hides = byHand(async (query: Send) => {
+      await query('insert into orders (id) values (0)', []);
+      await query('select * from nowhere', []).catch(() => {});
+      return 'sold';
+    });
+    await expect(hides, 'what hides the error of a statement').rejects.toThrow('nothing was committed');
     expect(await numberOf('select count(*) n from orders where id < 4')).toBe(1);
     const open = "select count(*) n from pg_stat_activity where state like 'idle in transaction%'";
     await until('no transaction is left open', async () => (await numberOf(open)) === 0);

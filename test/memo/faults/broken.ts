@@ -5,17 +5,17 @@ import type { Attempt, Backend } from '../../../src/core/contract/backend.ts';
 export const BROKEN: Readonly<Record<string, (engine: Backend) => Backend>> = {
   'says that it left words which it did not leave': (engine) =>
     around(engine, {
-      release: async (handle, next, leave) => ({
-        ...(await engine.release(handle, next)),
-        ...(leave && { stored: true }),
-      }),
+      store: async (handle) => {
+        await engine.release(handle);
+        return true;
+      },
     }),
   'takes words of a hold that is over': (engine) =>
     around(engine, {
-      release: async (handle, next, leave) => ({
-        ...(await engine.release(handle, next, leave)),
-        ...(leave && { freed: true, stored: true }),
-      }),
+      store: async (handle, value) => {
+        await engine.store!(handle, value);
+        return true;
+      },
     }),
   'answers with other words': (engine) =>
     around(engine, {

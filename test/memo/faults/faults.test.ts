@@ -60,7 +60,12 @@ const FOUND: Readonly<Record<keyof typeof BROKEN, string>> = {
 
 describe('the rounds find an engine that', () => {
   test.each(Object.entries(BROKEN))('%s', LIMIT, async (name, broken) => {
-    const { foundBy } = await playRounds(broken(memory()), { ...PLAN, rounds: 300, lanes: 150 });
-    expect([...foundBy]).toContain(FOUND[name]);
+    const found = new Set<string>();
+    // On a busy machine a fault may come too late for its step, so that more rounds are needed.
+    for (let seed = 1; seed < 900 && !found.has(FOUND[name]!); seed += 300) {
+      const { foundBy } = await playRounds(broken(memory()), { ...PLAN, seed, rounds: 300, lanes: 150 });
+      for (const checker of foundBy) found.add(checker);
+    }
+    expect([...found]).toContain(FOUND[name]);
   });
 });

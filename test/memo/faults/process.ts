@@ -58,11 +58,12 @@ export class FaultyProcess {
     this.backend = around(engine, {
       attempt: (claim) => this.#call('attempt', () => engine.attempt(claim)),
       renew: (claims) => this.#call('renew', () => engine.renew(claims)),
-      release: (handle, next, leave) =>
-        this.#call(leave ? 'release' : undefined, async () => {
-          const released = await engine.release(handle, next, leave);
-          if (released.stored) this.leftAt ??= performance.now();
-          return released;
+      release: (handle, next) => this.#call(undefined, () => engine.release(handle, next)),
+      store: (handle, value) =>
+        this.#call('release', async () => {
+          const stored = await engine.store!(handle, value);
+          if (stored) this.leftAt ??= performance.now();
+          return stored;
         }),
       values: {
         look: (key) => this.#call('look', () => engine.values!.look(key)),

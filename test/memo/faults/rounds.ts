@@ -5,6 +5,8 @@ import { succession, waits, wrongIn } from './verdict.ts';
 
 export interface Plan {
   readonly rounds: number;
+  /** The time after which no round begins, ms. Default: none. */
+  readonly time?: number;
   /** So many are played at a time. */
   readonly lanes: number;
   /** That of the first round; the next one has the next. */
@@ -49,6 +51,13 @@ export class Tally {
       this.found.push(`seed ${seed}, ${JSON.stringify(fault)}, lag ${lag.toFixed(0)} ms: ${wrong.join('; ')}`);
   }
 
+  /** The faults that hit a process, by kind. */
+  get struck(): Record<string, number> {
+    const byKind = new Map<string, number>();
+    for (const [what, times] of this.#struck) count(byKind, what.split(' at ')[0]!, times);
+    return Object.fromEntries(byKind);
+  }
+
   get text(): string[] {
     const faults = [...this.#struck.values()].reduce((sum, times) => sum + times, 0);
     return [
@@ -77,14 +86,21 @@ function spread(numbers: readonly number[]): string {
   return `half ${at(0.5)}, 99 of 100 ${at(0.99)}, all ${at(1)}, of ${sorted.length}`;
 }
 
+/** @returns gives the seed of the next round; undefined if there is none */
+export function seedsOf({ rounds, time = Number.POSITIVE_INFINITY, seed }: Plan): () => number | undefined {
+  const began = performance.now();
+  let next = 0;
+  return () => (next < rounds && performance.now() - began < time ? seed + next++ : undefined);
+}
+
 /** Plays rounds on an engine, each on a key of its own. */
-export async function playRounds(engine: Backend, { rounds, lanes, seed, ttl = 600, progress }: Plan): Promise<Tally> {
+export async function playRounds(engine: Backend, plan: Plan): Promise<Tally> {
+  const { lanes, ttl = 600, progress } = plan;
   const lease = Math.max(ttl, engine.traits.ttl.min);
   const tally = new Tally();
-  let next = 0;
+  const seeds = seedsOf(plan);
   const lane = async (): Promise<void> => {
-    while (next < rounds) {
-      const own = seed + next++;
+    for (let own = seeds(); own !== undefined; own = seeds()) {
       tally.add(await playRound(engine, `memo-faults:${own}`, own, lease));
       progress?.(tally);
     }

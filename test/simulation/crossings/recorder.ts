@@ -12,6 +12,8 @@ interface Open {
   readonly hold: Hold;
   readonly number: number;
   readonly process: Process;
+  /** How many leases of it are given, and not back. */
+  leases: number;
 }
 
 interface Running {
@@ -31,8 +33,9 @@ export interface Asked {
 
 /** Writes down what is asked with which options, too, and how holds end. */
 export class CrossingRecorder extends Recorder {
+  readonly #known = new WeakMap<Hold, Open>();
   /** Holds that were not given back. */
-  readonly #open = new Map<Hold, Open>();
+  readonly #open = new Set<Open>();
   readonly #closing = new Set<Process>();
   readonly #now: { readonly now: number };
   readonly #runs = new Set<Running>();
@@ -90,11 +93,18 @@ export class CrossingRecorder extends Recorder {
     super.given(process, lease);
     if ('parts' in lease) return;
     const { hold } = lease as HeldLease;
-    if (this.#open.has(hold)) return;
+    const known = this.#known.get(hold);
+    if (known) {
+      known.leases++;
+      this.#open.add(known);
+      return;
+    }
     const given = this.events.findLast((event) => event.what === 'given')!;
     const { timing, terms, claim } = hold;
     const { lease: length } = terms.lengths;
-    this.#open.set(hold, { hold, number: given.hold, process });
+    const open = { hold, number: given.hold, process, leases: 1 };
+    this.#known.set(hold, open);
+    this.#open.add(open);
     this.add({
       what: 'terms',
       hold: given.hold,
@@ -114,14 +124,15 @@ export class CrossingRecorder extends Recorder {
     super.back(lease);
     if ('parts' in lease) return;
     const { hold } = lease as HeldLease;
-    const open = this.#open.get(hold);
-    if (!open) return;
+    const open = this.#known.get(hold);
+    if (!open || !this.#open.has(open)) return;
+    open.leases--;
     if (!hold.held) this.#over(open);
-    else if (hold.users === 1) this.#open.delete(hold);
+    else if (open.leases === 0) this.#open.delete(open);
   }
 
   protected override noteBeliefs(): void {
-    for (const open of this.#open.values()) if (open.process.crashed || !open.hold.held) this.#over(open);
+    for (const open of this.#open) if (open.process.crashed || !open.hold.held) this.#over(open);
     super.noteBeliefs();
   }
 
@@ -134,8 +145,9 @@ export class CrossingRecorder extends Recorder {
   }
 
   /** Until when its `delay` keeps others out. */
-  #over({ hold, number, process }: Open): void {
-    this.#open.delete(hold);
+  #over(open: Open): void {
+    this.#open.delete(open);
+    const { hold, number, process } = open;
     const { timing, terms, claim, token, tenure } = hold;
     if (this.#closing.has(process) || this.wasEvicted(claim.key, token - BigInt(tenure.passes))) return;
     // Less what two clocks may differ in.

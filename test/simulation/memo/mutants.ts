@@ -22,12 +22,12 @@ const aging = ({ ageless: _, ...value }: NewValue): NewValue => value;
 /** Takes a release that failed so for one that was carried out. */
 const takenForStored = (isTaken: (code: unknown) => boolean) =>
   releasing.exported('releaseWith', (real) => (sound, ...rest) => {
-    const release: typeof sound.release = (...args) =>
-      sound.release(...args).catch((error) => {
-        if (isTaken(error.code)) return { freed: false, stored: true };
+    const store: typeof sound.store = (...args) =>
+      sound.store(...args).catch((error) => {
+        if (isTaken(error.code)) return true;
         throw error;
       });
-    return real(seenAs(sound, { release }), ...rest);
+    return real(seenAs(sound, { store }), ...rest);
   });
 
 /** @param act what a run does with the callers that wait for it, when it begins */

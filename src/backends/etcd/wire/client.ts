@@ -137,8 +137,7 @@ export class Client {
 
   async #authenticate({ user, password }: EtcdCredentials): Promise<string> {
     try {
-      const credentials = { name: user, password };
-      return (await this.#send(AUTHENTICATE, credentials, REQUIRE_LEADER, this.#timeout)).token;
+      return (await this.#send(AUTHENTICATE, { name: user, password }, REQUIRE_LEADER, this.#timeout)).token;
     } catch (error) {
       // The cluster has no authentication (yet): calls need no token.
       if (isStatus(error, STATUS.failedPrecondition)) return '';

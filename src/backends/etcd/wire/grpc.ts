@@ -87,10 +87,7 @@ export class GrpcChannel {
   /** A stream of messages both ways. The listener's `end` is called once, whichever side ends the stream. */
   async stream(path: string, metadata: Metadata, listener: StreamListener): Promise<Stream> {
     const stream = exchange(await this.#connection(), path, metadata, listener);
-    return {
-      write: (message) => void stream.write(frame(message)),
-      close: () => stream.close(),
-    };
+    return { write: (message) => void stream.write(frame(message)), close: () => stream.close() };
   }
 
   close(): void {
@@ -176,13 +173,8 @@ function exchange(
   metadata: Metadata,
   listener: StreamListener,
 ): ClientHttp2Stream {
-  const stream = session.request({
-    ':method': 'POST',
-    ':path': path,
-    'content-type': 'application/grpc',
-    te: 'trailers',
-    ...metadata,
-  });
+  const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...metadata };
+  const stream = session.request(head);
   let status: number = STATUS.unavailable;
   let message = 'the connection was cut before the answer';
   const judge = (headers: IncomingHttpHeaders): void => {

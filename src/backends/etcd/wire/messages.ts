@@ -75,7 +75,7 @@ const TxnResponse = define({ header: [1, Header], succeeded: [2, 'bool'], respon
 export type Op = OutgoingMessage<typeof RequestOp>;
 export type EtcdTransaction = OutgoingMessage<typeof TxnRequest>;
 export type TransactionAnswer = IncomingMessage<typeof TxnResponse>;
-type Condition = OutgoingMessage<typeof Compare>;
+export type Condition = OutgoingMessage<typeof Compare>;
 
 const WatchCreate = define({
   key: [1, 'bytes'],
@@ -97,6 +97,8 @@ export const NO_PUTS: Buffer = Buffer.from([0]);
 const LeaseRequest = define({ id: [1, 'int'] });
 /** The answer to a grant, and to a keep-alive. A ttl of 0 or less says that the lease is gone. */
 const LeaseResponse = define({ id: [2, 'int'], ttl: [3, 'int'] });
+const TimeToLive = define({ header: [1, Header], ttl: [3, 'int'], granted: [4, 'int'] });
+const Credentials = define({ name: [1, 'string'], password: [2, 'string'] });
 const Empty = define({});
 
 export const TXN = method('KV/Txn', TxnRequest, TxnResponse);
@@ -105,21 +107,11 @@ export const GRANT = method('Lease/LeaseGrant', { ttl: [1, 'int'] }, LeaseRespon
 export const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
 // etcd declares this call as a stream. One stream per keep-alive, with one message each way, works too, and lets the server answer many at once.
 export const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
-export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, {
-  header: [1, Header],
-  ttl: [3, 'int'],
-  granted: [4, 'int'],
-});
-export const AUTHENTICATE = method(
-  'Auth/Authenticate',
-  { name: [1, 'string'], password: [2, 'string'] },
-  { token: [2, 'string'] },
-);
+export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, TimeToLive);
+export const AUTHENTICATE = method('Auth/Authenticate', Credentials, { token: [2, 'string'] });
 export const STATUS_OF = method('Maintenance/Status', Empty, { version: [2, 'string'] });
 export const ALARMS = method('Maintenance/Alarm', Empty, { alarms: [2, [define({ alarm: [2, 'int'] })]] });
-export const MEMBERS = method('Cluster/MemberList', Empty, {
-  members: [2, [define({ id: [1, 'int'], isLearner: [5, 'bool'] })]],
-});
+export const MEMBERS = method('Cluster/MemberList', Empty, { members: [2, [define({ isLearner: [5, 'bool'] })]] });
 
 /** The end of the range of all keys that begin with `start`. The last byte of `start` is always ASCII. */
 export function endOf(start: Buffer): Buffer {
@@ -128,7 +120,7 @@ export function endOf(start: Buffer): Buffer {
   return end;
 }
 
-/** Writes a key under a lease. A repeated write keeps the create revision, and so the place of the claim. */
+/** Writes a key under a lease. */
 export const stand = (key: Buffer, value: Buffer, lease: bigint): Op => ({ put: { key, value, lease } });
 /** A key without a lease stays until somebody removes it. */
 export const put = (key: Buffer, value: Buffer): Op => ({ put: { key, value } });
@@ -165,6 +157,8 @@ export const newest = (queue: Buffer): Op => ({
 const equals = (target: bigint, condition: Condition): Condition => ({ target, result: COMPARE.equal, ...condition });
 export const stillStands = (key: Buffer, token: bigint): Condition =>
   equals(COMPARE.createRevision, { key, createRevision: token });
+/** etcd compares a key that is not there as one with a create revision of 0. */
+export const isMissing = (key: Buffer): Condition => stillStands(key, 0n);
 export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE.lease, { key, lease });
 /** @param modRevision the revision of the key as it was read; 0 if there was no key */
 export const ifUnchanged = (key: Buffer, modRevision: bigint): Condition =>

@@ -101,12 +101,22 @@ SET kept.queue = INSERT(
 WHERE INSTR(kept.queue, claims.mark) > 0
   AND SUBSTRING(kept.queue, INSTR(kept.queue, claims.mark) + LENGTH(claims.mark), 16) > CAST({earliest} AS CHAR)
   AND {latest} <= CAST(:notAfter AS SIGNED)
+  AND (CAST(:keeps AS UNSIGNED) = 1 OR {count} = LENGTH({head}) - LENGTH(REPLACE({head}, ';', ''))
+    AND {count} * SUBSTRING_INDEX({demand}, ' ', 1) <= SUBSTRING_INDEX(SUBSTRING_INDEX({demand}, ' ', 2), ' ', -1) + 0)
+
+-- name: count
+-- How many claims to the end of the claim have the same `units capacity ttl`. Without the ttl, `token units` may look like `units capacity`.
+(LENGTH({head}) - LENGTH(REPLACE({head}, CONCAT(' ', {demand}, ' '), ''))) / (LENGTH({demand}) + 2)
+-- name: head
+LEFT(kept.queue, LOCATE(';', kept.queue, INSTR(kept.queue, claims.mark)))
+-- name: demand
+SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING(kept.queue, INSTR(kept.queue, claims.mark)), ' ', 6), ' ', -3)
 
 -- name: row
 -- Reads the row of a key; NULLs if there is none. `closed` shows a server that takes no writes, as the old primary of a fail-over,
 -- which does not know what was stored since.
 -- :name
-SELECT kept.queue, kept.token, kept.value, {earliest} AS now, {latest} AS latest, {closed} AS closed, {open} AS open
+SELECT kept.queue, kept.token, kept.value, {earliest} AS now, {latest} AS latest, {closed} AS closed, {open} AS open, {most} AS most
 FROM (SELECT 1) AS one LEFT JOIN {table} AS kept ON kept.name = :name
 
 -- name: swap
@@ -116,10 +126,14 @@ FROM (SELECT 1) AS one LEFT JOIN {table} AS kept ON kept.name = :name
 UPDATE {table}
 SET queue = :queue, token = CAST(:token AS UNSIGNED), value = :value, value_ends = CAST(:ends AS SIGNED), used = {latest}
 WHERE name = :name AND queue = :oldQueue AND token = CAST(:oldToken AS UNSIGNED) AND value = :oldValue
-  AND LENGTH(:queue) <= 16777215
   AND {latest} <= CAST(:notAfter AS SIGNED)
 
 -- name: room
 -- Whether the queue has room for one more claim, of 2,048 bytes at most. If the server's mode is not strict, a CONCAT above
 -- max_allowed_packet is no error but NULL, which empties the queue, and a value above the size of the column is cut off.
-LENGTH(queue) + 2048 <= LEAST(@@max_allowed_packet, 16777215)
+LENGTH(queue) + 2048 <= {most}
+
+-- name: most
+-- The most bytes of a queue to which a claim is added. `swap` sends the queue twice, and twice a value of 64 KiB at most: a longer queue
+-- could never be stored without a holder that has died. With a small max_allowed_packet, half of it is for the values.
+LEAST((@@max_allowed_packet - LEAST(200000, @@max_allowed_packet DIV 2)) DIV 2, 16777215)

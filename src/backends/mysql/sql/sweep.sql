@@ -6,7 +6,7 @@ UPDATE {table} SET used = {latest}
 WHERE name = '' AND (used <= {earliest} - CAST(:interval AS SIGNED) OR used > {latest} + 1000000)
 
 -- name: page
--- Finds the last name of the next page. A page has 2,000 rows, idle or not, so one read never scans more.
+-- Finds the last name of the next page. No read scans more than its 2,000 rows.
 -- :after (the last name of the page before)
 -- Result: last: NULL after the last page.
 SELECT MAX(name) AS last FROM (SELECT name FROM {table} WHERE name > :after ORDER BY name LIMIT 2000) AS page

@@ -11,15 +11,17 @@ LANGUAGE plpgsql AS $holdfast$
 DECLARE
   token bigint;
 BEGIN
-  IF proposal IS NULL THEN
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('{tokens}', 1));
-    RETURN nextval('{tokens}');
-  END IF;
-  PERFORM pg_advisory_xact_lock(hashtextextended('{tokens}', 1));
+  PERFORM CASE WHEN proposal IS NULL THEN pg_advisory_xact_lock_shared(hashtextextended('{tokens}', 1))
+    ELSE pg_advisory_xact_lock(hashtextextended('{tokens}', 1)) END;
   token := nextval('{tokens}');
   IF token < proposal THEN
     token := setval('{tokens}', proposal);
   END IF;
+  -- The server logs the sequence once for many tokens. If another process did so and has not committed yet, this commit waits for the disk, too.
+  BEGIN
+    PERFORM pg_logical_emit_message(true, 'holdfast', '') WHERE pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn();
+  EXCEPTION WHEN object_not_in_prerequisite_state OR feature_not_supported THEN -- Amazon Aurora may refuse to tell of its log
+  END;
   RETURN token;
 END
 $holdfast$;

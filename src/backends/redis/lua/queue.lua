@@ -1,10 +1,13 @@
 -- @part queue
--- `ahead`: the last token is ahead of the clock, since a quorum proposed it, or the clock was set back. Then the ttl of
--- the key already lasts until the clock has passed that token.
-local function set_free(lock, free, remember, ahead)
-  local set = ahead and redis.pcall('SET', lock, free, 'KEEPTTL') or redis.pcall('SET', lock, free, 'PX', remember)
-  -- A server that is short of memory refuses SET, but not DEL. After DEL the last token is unknown, and the next token is the time.
-  if set.err then redis.call('DEL', lock) end
+-- The key is kept for `remember` ms after the clock has passed the last token. That token may be ahead of the clock, since a quorum
+-- proposed it, or the clock was set back.
+local function set_free(lock, token, tokenCount, now, remember)
+  local free = $free{token, tokenCount}
+  local keep = remember + math.ceil(math.max(token - now, 0) / 1000)
+  if not redis.pcall('SET', lock, free, 'PX', keep).err then return end
+  -- A server that is short of memory refuses SET, but not DEL. After a script has written, the server refuses no SET of that script.
+  redis.call('DEL', lock)
+  redis.pcall('SET', lock, free, 'PX', keep)
 end
 
 -- The rule of a queue (src/core/contract/admission.ts): a claim is admitted if its units and those of all claims before it fit the
@@ -113,7 +116,7 @@ local function queue_rule()
 
   local function save(queue)
     local token = $queue.token.format(queue.last)
-    if queue.empty then return set_free(queue.lock, $free{token, tokenCount = '0001'}, queue.remember, queue.last > queue.time) end
+    if queue.empty then return set_free(queue.lock, token, '0001', queue.time, queue.remember) end
     local needed = math.max(queue.latest, queue.last) / 1000 + queue.remember
     if needed > queue.keep then
       queue.keep = math.ceil(needed + SPARE_MS)
@@ -294,8 +297,8 @@ local function release(key, asked)
     if value:sub($sole.words, $sole.words + blank - 1) ~= asked:sub(1, blank) then return 0 end
     local token = value:sub($sole.token)
     -- If the token is not ahead of the last sign of life, it is not ahead of the clock, and the clock need not be read.
-    local ahead = token > value:sub($sole.seen) and token > clock()
-    set_free(key, $free{token, tokenCount = value:sub($sole.tokenCount)}, remember, ahead)
+    local now = token > value:sub($sole.seen) and clock() or token
+    set_free(key, token, value:sub($sole.tokenCount), now, remember)
     return 1
   end
   return queue_rule().withdraw(key, value, clock(), remember, asked:sub(1, blank - 1))

@@ -32,7 +32,7 @@ end
 if kind == $sole then
   local token = value:sub($sole.token)
   if token ~= ARGV[1] then return 0 end
-  set_free(KEYS[1], $free{token, tokenCount = value:sub($sole.tokenCount)}, ARGV[3], token > now)
+  set_free(KEYS[1], token, value:sub($sole.tokenCount), now, ARGV[3])
   notify_evicted(value:match($sole[id, channel]))
   return 1
 end

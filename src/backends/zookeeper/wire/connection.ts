@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Cancel, Clock } from '../../../core/index.ts';
+import { CALL_TIMEOUT_MS, type Cancel, type Clock } from '../../../core/index.ts';
 import { ConnectionLost } from './errors.ts';
 import { type Frames, int, JuteFrame, long, record } from './jute.ts';
 import { type Operation, sync } from './operations.ts';
@@ -17,10 +17,10 @@ export interface Welcome extends Readonly<typeof NEW_SESSION> {
 const HEADER = record({ xid: int, zxid: long, code: int });
 const WATCH_EVENT = -1;
 
-// All limits are parts of the session timeout that the server granted.
+// Limits are parts of the session timeout that the server granted.
 /** The time between two signs of life of a connection without other requests. */
 export const BEAT_PART = 1 / 12;
-/** After this time without an answer, the connection is ended. */
+/** After this time without an answer, 5 s at most, the connection is ended: at the next sign of life. */
 const ANSWER_PART = 1 / 3;
 /**
  * The longest time between two reports of a follower about its clients' signs of life. The leader asks for a report every half tick, and a
@@ -133,7 +133,7 @@ export class ZooKeeperConnection {
   readonly #beat = (): void => {
     const now = this.#clock.now();
     const { oldest } = this.#requests;
-    if (oldest && now - oldest.sent > this.#timeout * ANSWER_PART) {
+    if (oldest && now - oldest.sent > Math.min(this.#timeout * ANSWER_PART, CALL_TIMEOUT_MS)) {
       // If this process was stopped, the answer may have arrived meanwhile. Node reads it before the next timer.
       this.#cancelBeat = this.#clock.after(1, () => this.#giveUp(oldest), true);
       return;

@@ -23,9 +23,8 @@ export class JuteFrame {
   /** @returns where the next `size` bytes begin */
   skip(size: number): number {
     const at = this.#at;
-    if (size > this.remaining) {
+    if (size > this.remaining)
       throw new RangeError(`the frame ends after ${this.bytes.length} bytes, but ${at + size} were announced`);
-    }
     this.#at = at + size;
     return at;
   }

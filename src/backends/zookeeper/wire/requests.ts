@@ -70,10 +70,7 @@ export interface Watcher {
   isOver?(): boolean;
 }
 
-/**
- * The watchers of the nodes. As on the server, a watch fires once, and ends with its connection. At that end every watcher is called,
- * looks again and sets a new watch on the next server.
- */
+/** The watchers of nodes. A watch fires once, and ends with its connection: then each watcher is called, looks again and sets a watch on the next. */
 export class Watches {
   readonly #waiting = new Map<string, Watcher[]>();
 

@@ -30,10 +30,7 @@ interface SessionEvents {
   doubtful(session: bigint): void;
 }
 
-/**
- * A session with any of the servers. The first caller opens it. When its connection ends, another connection resumes the session. When the
- * session has expired, a new session is opened.
- */
+/** A session with any of the servers, opened by its first caller. If its connection ends, another resumes it; if it expires, a new one is opened. */
 export class ZooKeeperSession {
   readonly #settings: SessionSettings;
   readonly #owner: SessionEvents;

@@ -46,7 +46,7 @@ const node = (name: string) => createEphemeralSequential(`/${name}-`, Buffer.fro
 describeOn('zookeeper', 'a session', () => {
   let server: Server;
   beforeAll(async () => {
-    server = await startZookeeper({ tickTime: '200' });
+    server = await startZookeeper({ tickTime: '200', maxSessionTimeout: '30000' });
   }, 60_000);
   afterAll(() => server?.[Symbol.asyncDispose]());
 
@@ -140,6 +140,15 @@ describeOn('zookeeper', 'a session', () => {
     await expect(given).rejects.toBeInstanceOf(ConnectionLost);
     await silent.pass();
     expect((await opened.session.connection(WITHIN)).session).toBe(connection.session);
+  });
+
+  test('a server that falls silent is given up after 5 s and a sign of life, also in a long session', async () => {
+    await using proxy = await startProxy(server.port);
+    await using opened = open([proxy.port], { timeout: 30_000 });
+    const connection = await opened.session.connection(WITHIN);
+    proxy.blackhole();
+    await expect(settleWithin('an answer', connection.request(sync), 10_000)).rejects.toThrow(ConnectionLost);
+    await proxy.pass();
   });
 
   test('out of reach, the session is doubtful before the server may end it, and known to be over afterwards', async () => {

@@ -1,0 +1,3 @@
+export function uncommittedSources(): string;
+export function nameOfSources(folder?: string): string;
+export function nameOfLock(folder?: string): string;
