@@ -14,7 +14,7 @@ export function judge(history: History, conditions: Conditions): Judgement {
   const waits = handOvers(history, conditions);
   const violations = [...byKey(history.operations.values())].flatMap(([key, operations]) => {
     const holds = operations.filter((operation): operation is OperationWithHold => operation.hold !== undefined);
-    const lost = conditions.standIn ? lossesToBlocks(key, holds, history) : [];
+    const lost = conditions.standIn ? lossesToBlocks(key, holds, history, conditions) : [];
     return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds), ...lost];
   });
   const crashes = history.crashes.map(({ at, by, how }): Violation => {
@@ -32,12 +32,20 @@ export function judge(history: History, conditions: Conditions): Judgement {
 }
 
 /** A thread must renew while the event loop is blocked. A loss under another fault proves nothing. */
-function lossesToBlocks(key: string, holds: readonly OperationWithHold[], history: History): Violation[] {
+function lossesToBlocks(
+  key: string,
+  holds: readonly OperationWithHold[],
+  history: History,
+  { stopsAll }: Conditions,
+): Violation[] {
   return holds.flatMap(({ op, by, renewed, hold }): Violation[] => {
     const { from, lost } = hold;
     if (!renewed || lost === undefined) return [];
     const faults = [...history.disturbances.values()].filter(
-      (fault) => (fault.by === by || fault.by === undefined) && fault.at < lost && fault.until > from,
+      (fault) =>
+        (fault.by === by || fault.by === undefined || (stopsAll && fault.kind === 'stopped')) &&
+        fault.at < lost &&
+        fault.until > from,
     );
     // A grant that came while the loop was blocked is a hold since the loop went on: the thread did not know of it before, and its time may be over.
     if (!faults.some(({ at }) => at > from) || faults.some(({ kind }) => kind !== 'blocked')) return [];

@@ -69,14 +69,15 @@ export async function torture(plan: Torture): Promise<Verdict> {
   await using locks = createLocks(backend, { ttl, label });
   if (!plan.besideOthers) await refuseOthers(locks, backend.name);
 
+  const between = plan.network ? 'network' : /^\s*file:/i.test(url) ? 'nothing' : 'links';
   const terms = {
     ttl,
+    stopsAll: between === 'nothing',
     standIn: renewal === 'worker',
     wakes: !others && backend.traits.wakes !== 'never',
     roundTrip: await measureRoundTrip(locks, `${run}referee`),
   };
   const record = new RunRecord(terms, plan.onEvent);
-  const between = plan.network ? 'network' : /^\s*file:/i.test(url) ? 'nothing' : 'links';
   const links = between === 'links';
   const testLocks = testLocksOf(
     others ? 'exclusive' : backend.traits.units,

@@ -43,6 +43,8 @@ export interface Conditions {
   readonly roundTrip: number;
   /** Whether a thread renews holds while the loop is blocked. */
   readonly standIn?: boolean;
+  /** Whether a process that is stopped can keep all others from the engine: inside a transaction of a file it does. */
+  readonly stopsAll?: boolean;
 }
 
 export interface Totals {

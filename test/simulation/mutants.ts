@@ -211,26 +211,20 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'does not attempt again once the watch is there',
-    faults: ((arming: WeakSet<object>) => [
+    faults: [
       listener.method(
         'Listener',
         'arm',
         (real) =>
           function (...args) {
             const isArmed = real.apply(this, args);
-            if (!isArmed) arming.add(this);
+            const { wake } = this;
+            // A listener has a wake of its own: this one does nothing the first time.
+            if (!isArmed) Object.assign(this, { wake: () => Object.assign(this, { wake }) });
             return isArmed;
           },
       ),
-      listener.method(
-        'Listener',
-        'wake',
-        (real) =>
-          function () {
-            if (!arming.delete(this)) real.call(this);
-          },
-      ),
-    ])(new WeakSet()),
+    ],
     foundBy: 'wakeUps',
   },
   {

@@ -67,6 +67,29 @@ describe('the judge finds', () => {
     expect(lost('blocked', true, true, 5), 'its grant came while the loop was blocked').toEqual([]);
   });
 
+  test('a hold that a blocked loop lost while another process stood still; not on a file, where that one may be inside a transaction', () => {
+    const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
+    const lost = (kind: FaultKind, stopsAll: boolean, over = 3_000) =>
+      judged(
+        [
+          { ...asked!, renewed: true } as Event,
+          entered!,
+          { at: 20, what: 'disturbed', id: 1, kind: 'blocked', by: 0 },
+          { at: 1, what: 'disturbed', id: 2, kind, by: 1 },
+          { at: over, what: 'over', id: 2, effective: true },
+          { at: 4_000, what: 'over', id: 1, effective: true },
+          { at: 4_001, what: 'lost', op: 'a' },
+        ],
+        { ttl: TTL, wakes: true, roundTrip: 1, standIn: true, stopsAll },
+      ).violations.map(({ broken }) => broken);
+    expect(lost('stopped', false)).toEqual(['renewal']);
+    expect(lost('stopped', true)).toEqual([]);
+    expect([lost('killed', true), lost('stopped', true, 5)], 'no process stood still').toEqual([
+      ['renewal'],
+      ['renewal'],
+    ]);
+  });
+
   test('a reader beside a writer, and a permit too many', () => {
     const reader = hold({ op: 'r', from: 10, to: 30, demand: READER });
     expect(found([...reader, ...hold({ op: 'w', from: 20, to: 40, token: 1 })])).toEqual(['exclusion']);
