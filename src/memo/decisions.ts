@@ -8,7 +8,7 @@ import {
   type ValueRecord,
 } from '../core/index.ts';
 import type { MemoPlan } from './options.ts';
-import { stateOf } from './state.ts';
+import { isOfError } from './state.ts';
 
 /** The facts of a call that decide which results it takes. */
 export interface Asking {
@@ -29,7 +29,7 @@ export const answered = <C extends Asking>(callers: readonly C[], value: StoredV
 /** Gives what a caller with this `keep` may see of a look: no result older than `keep`, even if the engine still has it. */
 export function keptFor(keep: number, looked: ValueRecord): ValueRecord {
   const { value, ...rest } = looked;
-  if (!value || keep >= MIN_VALUE_TTL_MS || stateOf(value.text) !== 'kept') return looked;
+  if (!value || keep >= MIN_VALUE_TTL_MS || isOfError(value.text)) return looked;
   return isAnswer(value, keep)
     ? { ...rest, value: { ...value, validFor: Math.min(value.validFor, keep - value.age) } }
     : rest;

@@ -48,7 +48,7 @@ export class SharedRuns {
 
   /** Not an async function: an async function would deliver the result some microtasks later. */
   run<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {
-    return promiseOf(() => this.#call(plan, fn, options));
+    return promiseOf(() => this.#call(plan, fn, options)).catch((error) => this.#runtime.refusals.refuse(error));
   }
 
   #call<T>(plan: MemoPlan<T>, fn: MemoWork<T>, options: MemoWait | undefined): Promise<MemoResult<T>> {

@@ -14,6 +14,9 @@ export interface MemoSight {
   readonly remaining?: number;
 }
 
+/** Whether a stored text is an error of a run: it has a time of its own, and no age. */
+export const isOfError = (text: string): boolean => /^\d+ (failed|poisoned) /.test(text);
+
 /** The state that the head of a stored text names. A kind that only a newer version knows counts as `kept`. */
 export function stateOf(text: string): ValueState {
   const [, kind] = /^\d+ (failed|poisoned|unkept) /.exec(text) ?? [];

@@ -3,6 +3,7 @@ import {
   type HeldLease,
   heldLease,
   invalid,
+  isLockError,
   type LayeredOptions,
   type LockError,
   type LockOptions,
@@ -67,7 +68,9 @@ export function multiLock(
       for (const each of leases) each.assertHeld(); // one may be lost, and no timer may have fired yet
       if (leases.length === sorted.length) return new MultiLease(leases);
     } catch (error) {
-      await undo(leases);
+      const undone = undo(leases);
+      // An engine that answers nothing would not answer the releases either.
+      if (!isLockError(error, 'LOCK_UNAVAILABLE')) await undone;
       throw abort.loss ?? error;
     }
     await undo(leases);

@@ -36,6 +36,27 @@ test('who takes over a claim asks on in its stead, holds alone, and lets in the 
   expect(await others.tryAcquire(), 'when all have released').not.toBeNull();
 });
 
+test('a caller asks as often as its own options say, after another one of its process with longer pauses gave up', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, { traits: { ...engine.traits, wakes: 'never', fair: false } });
+  const mutex = createLocks(backend, { clock }).mutex('key');
+  const theirs = await createLocks(engine, { clock }).mutex('key').acquire();
+  const spin = { pause: 60_000, bound: 60_000, jitter: 0 };
+  const patient = expect(mutex.acquire({ wait: 250, spin })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  const next = mutex.acquire();
+  await clock.advance(1_000);
+  await patient;
+  await theirs.release();
+  await clock.advance(2_000);
+  let held = false;
+  void next.then(() => {
+    held = true;
+  });
+  await clock.advance(0);
+  expect(held, 'it holds 2 s after the key is free').toBe(true);
+});
+
 /** Two callers of one process wait behind another process, and the first of them gives up. @returns the label that the engine lists for the second */
 async function labelOfSecond(
   waits: (locks: Locks, label: string, signal: AbortSignal) => Promise<unknown>,

@@ -20,7 +20,7 @@ const OTHER: { readonly [N in keyof Required<LockOptions>]: LockOptions[N] } = {
   delay: '2s',
   notice: '1s',
   adaptive: { cap: '60s' },
-  spin: { pause: 20 },
+  spin: { bound: 5_000 },
   signal: new AbortController().signal,
   label: 'another',
   awaitRelease: false,
@@ -75,8 +75,8 @@ test('an engine sees that somebody waits or holds for a time at least, however s
   expect(sameForEngine(short, longer)).toBe(true);
 });
 
-test('an engine sees the lease, the wait, and for how long a key stays taken', () => {
-  expect(NAMES.filter((name) => OPTIONS[name].seen)).toEqual(['wait', 'ttl', 'minHold', 'delay']);
+test('an engine sees the lease, the wait, for how long a key stays taken, and how seldom a waiter asks', () => {
+  expect(NAMES.filter((name) => OPTIONS[name].seen)).toEqual(['wait', 'ttl', 'minHold', 'delay', 'spin']);
 });
 
 test('a leader, a tick and the command run take these options of a lock', () => {

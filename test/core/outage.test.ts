@@ -49,6 +49,52 @@ test.each<[string, () => Promise<never>, number, number]>([
   for (const { after } of ends) expect(after, 'ms until it was told').toBeLessThanOrEqual(bound);
 });
 
+test.each([
+  6_000, 9_000, 30_000,
+])('a waiter behind a release that gets no answer ends within 15 s, with a ttl of %i ms', async (ttl) => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const line = { cut: false };
+  const backend = around(engine, {
+    traits: { ...engine.traits, wakes: 'watch' },
+    attempt: (claim) => (line.cut ? never() : engine.attempt(claim)),
+    release: (...args) => (line.cut ? never() : engine.release(...args)),
+  });
+  const mutex = createLocks(backend, { clock, ttl, handOff: false }).mutex('key');
+  const lease = await mutex.acquire();
+  line.cut = true;
+  const began = clock.now();
+  const waiter = mutex.acquire().catch((error) => ({ code: error.code, after: clock.now() - began }));
+  void lease.release();
+  await clock.advance(25_000);
+  const { code, after } = (await waiter) as { code: string; after: number };
+  expect(code).toBe('LOCK_UNAVAILABLE');
+  expect(after, 'ms until its error').toBeLessThanOrEqual(15_100);
+});
+
+test('a caller of several keys ends within 15 s of an outage, though the release of those that it has gets no answer', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const line = { cut: false };
+  const backend = around(engine, {
+    attempt: (claim) => (line.cut ? never() : engine.attempt(claim)),
+    release: (...args) => (line.cut ? never() : engine.release(...args)),
+  });
+  await createLocks(engine, { clock, ttl: '1h' }).mutex('b').acquire();
+  const locks = createLocks(backend, { clock });
+  const began = clock.now();
+  const both = locks
+    .all(['a', 'b'])
+    .acquire()
+    .catch((error) => ({ code: error.code, after: clock.now() - began }));
+  await clock.advance(100);
+  line.cut = true;
+  await clock.advance(25_000);
+  const { code, after } = (await both) as { code: string; after: number };
+  expect(code).toBe('LOCK_UNAVAILABLE');
+  expect(after, 'ms until its error').toBeLessThanOrEqual(15_200);
+});
+
 /** A process on an engine of which an attempt hears only an error while `cut` is set; and how many attempts there were. */
 function cuttable(options: LockOptions) {
   const clock = manualClock(1);
@@ -207,7 +253,7 @@ test.each<[string, () => Error]>([
 
 test('no waiter is ended by the first request of an outage, since its process may have stood still', () => {
   const error = new Error('no route');
-  const outage = new Outage(5);
+  const outage = new Outage(5, undefined);
   outage.noteError(error, 0);
   expect(outage.last).toBe(error);
   expect(outage.exceeds(0, 5, 20_000), 'the first one').toBe(false);
@@ -216,7 +262,7 @@ test('no waiter is ended by the first request of an outage, since its process ma
 });
 
 test('a waiter has ten seconds from the last answer, or from when it came', () => {
-  const outage = new Outage(1_000);
+  const outage = new Outage(1_000, undefined);
   expect([outage.limit(300), outage.limit(2_000)]).toEqual([11_000, 12_000]);
 });
 
@@ -284,7 +330,7 @@ describe('the reason why a claim heard nothing', () => {
 });
 
 test('in an outage a pause ends when the last attempt is due, and after that it is as short as can be', () => {
-  const outage = new Outage(0);
+  const outage = new Outage(0, undefined);
   expect([9_000, 9_950, 10_000, 11_000].map((now) => outage.limited(100, 0, now))).toEqual([100, 50, 1, 1]);
 });
 

@@ -40,6 +40,26 @@ test.each<[string, (locks: Locks) => Promise<unknown>]>([
   expect(await lets(() => ask(locks)), `a timer, within ${LIMIT} ms`).toBe(true);
 });
 
+const inMemo = (locks: Locks, options?: object) =>
+  locks.memo('memo', { keep: '1h', keepError: () => '1h' }).run(() => Promise.reject(new TypeError('kept')), options);
+const never = () => new Promise<number>(() => {});
+
+test.each<[string, (locks: Locks) => Promise<unknown>]>([
+  ['a wait of 0 beside a run', (locks) => locks.memo('slow').run(() => 1, { wait: 0 })],
+  ['another request than that of the run', (locks) => locks.memo('slow', { match: 'another' }).run(() => 1)],
+  ['a signal that is aborted already', (locks) => locks.memo('free').run(() => 1, { signal: aborted })],
+  ['an error that is kept', inMemo],
+])('a loop of refused memos lets timers and sockets run: %s', async (_, ask) => {
+  const locks = createLocks(memory());
+  void locks
+    .memo('slow', { match: 'one' })
+    .run(never)
+    .catch(() => {});
+  await inMemo(locks).catch(() => {});
+  expect(await lets(() => ask(locks).catch(() => {})), `a timer, within ${LIMIT} ms`).toBe(true);
+  await locks.close();
+});
+
 test('a loop of refusals lets timers and sockets run: an engine in the same process', async () => {
   const engine = memory();
   await using locks = createLocks(engine);

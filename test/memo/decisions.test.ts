@@ -49,6 +49,12 @@ test.each([
     record(value(0, 9, '1 failed plain - x')),
     record(value(0, 9, '1 failed plain - x')),
   ],
+  [
+    'a note of a result that could not be kept, past the time of the result',
+    100,
+    record(value(101, 9, '1 unkept plain - LOCK_TOO_LARGE x')),
+    record(),
+  ],
 ])('what a later caller finds: %s', (_, keep, looked, found) => {
   expect(keptFor(keep, looked)).toEqual(found);
 });

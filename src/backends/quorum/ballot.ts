@@ -85,12 +85,7 @@ export class Ballot implements VoteReceiver {
     return answer.granted ? { ...answer, validFor: sentLater(answer.validFor, sent - this.#began) } : answer;
   }
 
-  receiveVote(answer: NodeAnswer): void {
-    // What a quorum inside this one gives a reader is a random number.
-    if (answer.kind === 'yes' && this.claims.fenced) {
-      const last = answer.token + BigInt(answer.tokenCount) - 1n;
-      if (last > this.#context.highest) this.#context.highest = last;
-    }
+  receiveVote(): void {
     this.#count();
     if (this.#state === 'held' && this.#lost && this.claims.answers.filter(mayKeep).length < this.#context.majority)
       this.#lost.abort();
@@ -127,8 +122,12 @@ export class Ballot implements VoteReceiver {
     return next !== undefined;
   }
 
+  /** The token that the nodes are asked for, above all tokens that this process was given; undefined if each node may choose its own. */
   get #proposal(): bigint | undefined {
-    return proposalOf(this.claims.claim, this.#context.highest);
+    const { highest } = this.#context;
+    const { minToken = 0n } = this.claims.claim;
+    const proposal = minToken > highest ? minToken : highest + 1n;
+    return proposal > 1n ? proposal : undefined;
   }
 
   #count(): void {
@@ -153,6 +152,8 @@ export class Ballot implements VoteReceiver {
       return;
     }
     this.#on('won');
+    const last = token + BigInt(tokenCount) - 1n;
+    if (fenced && last > this.#context.highest) this.#context.highest = last;
     if (losable) this.#lost = new AbortController();
     const shown = fenced ? token : BigInt(`0x${tag}`);
     this.grant = { granted: true, token: shown, tokenCount, validFor, lost: this.#lost?.signal };
@@ -175,12 +176,6 @@ export class Ballot implements VoteReceiver {
     this.#outcome.promise.catch(() => {}); // if nothing has called `open` yet, Node would report an unhandled rejection
     this.#outcome.reject(error);
   }
-}
-
-/** Gives the token that the nodes are asked for, above all tokens that this process has seen; undefined if each node may choose its own. */
-function proposalOf({ minToken = 0n }: Claim, highest: bigint): bigint | undefined {
-  const proposal = minToken > highest ? minToken : highest + 1n;
-  return proposal > 1n ? proposal : undefined;
 }
 
 /** The renewal of one hold. It has no ballot if this process does not know the hold. */

@@ -9,7 +9,7 @@ const FIRST_ASKED = 2;
 export interface VoteReceiver {
   /** True if the ballot needs no more votes. */
   readonly isOver: boolean;
-  receiveVote(answer: NodeAnswer): void;
+  receiveVote(): void;
 }
 
 /** One claim at all nodes: the id under which each node was last asked, and the answer of each node. */
@@ -152,7 +152,7 @@ export class NodeClaims implements ClaimOfAll {
     this.#store(i, answer);
     if (answer.kind === 'yes' && this.#voting.isOver) this.#claims[i]!.releaseLateVote();
     else if (answer.kind === 'yes') this.onVote?.(i);
-    this.#voting.receiveVote(answer);
+    this.#voting.receiveVote();
   }
 
   /** Stores an answer, and listens for the loss of its vote. The signal of a session outlives a vote, so the listener of the old vote is removed. */

@@ -46,7 +46,7 @@ export interface QuorumContext {
   readonly fenced: boolean;
   /** The share of a lease that is still safe to use after clock drift: 0 to 1. */
   readonly worth: number;
-  /** The highest token that any node has given. */
+  /** The highest token that a majority has given to this process. */
   highest: bigint;
 }
 

@@ -84,6 +84,9 @@ export type Verdict =
 /** More than half of all nodes, silent ones included, are a majority: any two majorities share a node. */
 export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
+/** The tokens of nodes whose clocks agree differ by less: a second, in microseconds. */
+const FAR_APART = 1_000_000n;
+
 /**
  * Decides as soon as no missing answer can change the outcome.
  *
@@ -101,7 +104,10 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
     : tokens.reduce((most, each) => (each > most ? each : most));
   if (agreed !== undefined) return { kind: 'won', token: agreed };
   tokens.sort((a, b) => (a < b ? -1 : 1));
-  return { kind: 'raise', to: tokens[majority - 1]! };
+  const to = tokens[majority - 1]!;
+  // One more vote keeps a node whose clock is far ahead from giving its token to all others.
+  if (open > 0 && tokens.length === majority && to - tokens[0]! > FAR_APART) return { kind: 'open' };
+  return { kind: 'raise', to };
 }
 
 /**

@@ -43,7 +43,7 @@ const KINDS: readonly { readonly can: readonly string[]; over(client: never): Po
 const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[] = [
   {
     can: ['execute', 'sendCommand', 'connect'],
-    why: 'createClientPool() is none of them: a pool has no connection to listen on for the turn of a waiter',
+    why: 'createClientPool() is none of them: a pool has no connection to listen on',
   },
   {
     can: ['customCommand', 'invokeScriptWithRoute'],

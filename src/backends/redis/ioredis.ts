@@ -190,7 +190,7 @@ class ChosenDatabase {
     if (this.#client.stream === stream) return answer;
     // The client sent the command again over another connection, perhaps before that connection was in the database.
     throw new Error(
-      `the connection was lost and the client sent the command again: it is not known whether it ran in database ${database}`,
+      `the connection was lost and the client sent it again: it is not known whether it ran in database ${database}`,
     );
   }
 }

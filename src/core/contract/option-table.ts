@@ -83,7 +83,7 @@ export const OPTIONS = {
     takers: ['leader', 'once'],
   },
   adaptive: { resolve: ({ adaptive }, { ttl, bounds }) => adaptation(adaptive, ttl, bounds.max), seen: UNSEEN },
-  spin: { resolve: (given, { traits }) => spin(given.spin, traits.spin && { ...SPIN, ...traits.spin }), seen: UNSEEN },
+  spin: { resolve: (given, { traits }) => spin(given.spin, traits.spin), seen: ({ spin }) => spin.bound },
   signal: { resolve: ({ signal }) => abortSignal(signal), seen: UNSEEN, takers: ['once'] },
   label: { resolve: ({ label = DEFAULT_LABEL }) => checkLabel(label), seen: UNSEEN, takers: ['leader', 'once'] },
   awaitRelease: { resolve: ({ awaitRelease = true }) => flag(awaitRelease, 'awaitRelease'), seen: UNSEEN },
@@ -193,7 +193,8 @@ function handOff(given: false | HandOff | undefined): Terms['handOff'] {
 }
 
 /** Checks the pauses between attempts, and fills in their defaults. */
-export function spin(given: Spin | undefined, usual: Terms['spin'] = SPIN): Terms['spin'] {
+export function spin(given: Spin | undefined, own?: Traits['spin']): Terms['spin'] {
+  const usual = own ? { ...SPIN, ...own } : SPIN;
   if (given === undefined) return usual;
   checkNames(given, SPIN_NAMES, 'spin options');
   const pause = milliseconds(given.pause ?? usual.pause, 'spin.pause', { min: 1, max: 60_000 });

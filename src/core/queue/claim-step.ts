@@ -159,7 +159,7 @@ export class SentRecord {
     this.#asked = undefined;
     const claim = this.#claim;
     const pause = Math.max(signOfLife(claim), claim.queue ? 0 : this.#spinBound);
-    this.outage ??= new Outage(this.#answered ?? sent);
+    this.outage ??= new Outage(this.#answered ?? sent, error);
     const stoodStill = standstill(sent - (this.#ended ?? sent), pause) + standstill(now - sent, claim.within);
     this.outage.noteError(error, stoodStill);
     this.#ended = now;

@@ -10,7 +10,7 @@ import { endGone } from './eviction.ts';
 import { currentClaim, Hold, type HoldKeeper, type HoldOwner, passedTo } from './hold.ts';
 import { Interim } from './interim.ts';
 import { Lookout } from './lookout.ts';
-import type { Outage } from './pause.ts';
+import { Outage } from './pause.ts';
 import { lingerOf, releaseActOf } from './release.ts';
 import { releaseWith } from './release-with.ts';
 import { type AcquireRequest, claimFor } from './request.ts';
@@ -173,6 +173,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
   // time, before the first release is sent: the answer to the first release may come after `lateUntil`.
   if (lateUntil > now) withdrawAt(engine, currentClaim(hold), Math.max(lateUntil, keptUntil));
   let sent = now;
+  let outage: Outage | undefined;
   engine.activity.begin();
   try {
     if (keptUntil > now) {
@@ -191,9 +192,10 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
   } catch (error) {
     withdraw(engine, currentClaim(hold));
     hold.publish('releaseFailed', { error });
+    outage = new Outage(sent, error);
     return false;
   } finally {
-    holds.leave(hold.owner);
+    holds.leave(hold.owner, outage);
     engine.activity.end();
   }
 }

@@ -52,8 +52,9 @@ export class Outage {
   /** The last error. */
   last: unknown;
 
-  constructor(since: number) {
+  constructor(since: number, last: unknown) {
     this.#since = since;
+    this.last = last;
   }
 
   /** @param stoodStill for how long this process did not run, and so could not ask the engine, ms */

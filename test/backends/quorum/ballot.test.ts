@@ -5,12 +5,15 @@ import { SHARED } from '../../../src/core/contract/admission.ts';
 import { claim } from './nodes.ts';
 import { NO, scripted, yes } from './scripted.ts';
 
-test('the first claim asks for no number, and the next for one above all that was seen', async () => {
+test('the first claim asks for no number, and the next for one above all that a majority gave', async () => {
   const { attempt, say, proposals, held } = scripted();
   await attempt(claim());
   expect(proposals()).toEqual([undefined, undefined, undefined]);
   await say(yes(5n, { tokenCount: 3 }), yes(7n), yes(6n, { tokenCount: 1 }));
   await attempt(claim({ key: 'other' }));
+  expect(proposals(), 'after numbers of single nodes').toEqual([undefined, undefined, undefined]);
+  await say(yes(5n, { tokenCount: 3 }), yes(5n, { tokenCount: 3 }));
+  await attempt(claim({ key: 'third' }));
   expect(proposals(), 'above the last number of each tokenCount').toEqual([8n, 8n, 8n]);
   await held();
   await attempt(claim(SHARED));

@@ -14,6 +14,8 @@ import {
 const yes = (token: bigint): Vote => ({ kind: 'yes', token });
 const no: Vote = { kind: 'no' };
 const open: Vote = { kind: 'open' };
+/** The token of a node whose clock is a day ahead, in microseconds. */
+const FAR = 86_400_000_000n;
 
 test.each([
   [[open, open, open], { kind: 'open' }],
@@ -23,6 +25,10 @@ test.each([
   [[yes(1n), yes(2n), open], { kind: 'raise', to: 2n }],
   [[yes(1n), yes(9n), yes(2n)], { kind: 'raise', to: 2n }],
   [[yes(9n), yes(2n), yes(2n)], { kind: 'won', token: 2n }],
+  [[yes(1n), yes(FAR), open], { kind: 'open' }],
+  [[yes(1n), yes(FAR), yes(2n)], { kind: 'raise', to: 2n }],
+  [[open, yes(FAR), yes(2n)], { kind: 'open' }],
+  [[yes(1n), yes(FAR), no], { kind: 'raise', to: FAR }],
   [[yes(1n), yes(1n), no, no], { kind: 'lost' }],
   [[no, no, open, open], { kind: 'lost' }],
 ] as [Vote[], unknown][])('tally %#', (votes, verdict) => {

@@ -1,4 +1,4 @@
-/** By which clock a result that a memo has kept is over. */
+/** By which clock a result that a memo has kept is over, and a key is forgotten. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
@@ -6,6 +6,7 @@ import { startRedis } from '../../kit/redis.ts';
 import { type SteppedClock, steppedClock } from '../../kit/stepped-clock.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Fleet } from './fleet.ts';
+import { granted, wish } from './scene.ts';
 
 const KEPT = { keep: '1h' } as const;
 const again = (): string => 'ran again';
@@ -106,5 +107,21 @@ describeOn(['redis', 'preload'], 'a kept result, when the clock of the server is
     expect((await reader.memo('brief', { keep: '20s' }).run(again)).value).toBe('old');
     clock.step(-60_000);
     expect(await reader.memo('brief', { keep: '20s' }).run(again)).toMatchObject({ ran: true });
+  });
+});
+
+describeOn(['redis', 'preload'], 'the last token of a key, when the clock of the server is set back', () => {
+  test.each(['before the release', 'before a renewal'])('stays until that clock has passed it: %s', async (moment) => {
+    const TEN_MINUTES = 600_000;
+    using clock = await steppedClock();
+    await using server = await clock.under(() => startRedis());
+    await using fleet = new Fleet(server.port);
+    const backend = await fleet.backend();
+    const claim = wish('back');
+    granted(await backend.attempt(claim));
+    clock.step(-TEN_MINUTES);
+    if (moment === 'before a renewal') await backend.renew([claim]);
+    await backend.release(claim);
+    expect(await fleet.ioredis().pttl('holdfast:{back}'), 'ms').toBeGreaterThan(TEN_MINUTES);
   });
 });

@@ -295,10 +295,7 @@ local function release(key, asked)
   local remember = asked:sub(blank + 1)
   if kind == $sole then
     if value:sub($sole.words, $sole.words + blank - 1) ~= asked:sub(1, blank) then return 0 end
-    local token = value:sub($sole.token)
-    -- If the token is not ahead of the last sign of life, it is not ahead of the clock, and the clock need not be read.
-    local now = token > value:sub($sole.seen) and clock() or token
-    set_free(key, token, value:sub($sole.tokenCount), now, remember)
+    set_free(key, value:sub($sole.token), value:sub($sole.tokenCount), clock(), remember)
     return 1
   end
   return queue_rule().withdraw(key, value, clock(), remember, asked:sub(1, blank - 1))
