@@ -1901,4 +1901,12 @@ export const OF_OURS: readonly KnownBug[] = [
     'with keys: false the error of a span named the key in its message',
     scene('test/otel/spans.test.ts', 'with keys: false the error of a span tells no key either'),
   ),
+  bug(
+    'register',
+    'a withdrawal ended with the lease of its claim, while a write without an answer could still come: the store then had a hold that no process knew',
+    scene(
+      'test/backends/register/late.test.ts',
+      'a withdrawal goes on until the store answers, so a write that comes long after the lease makes no ghost',
+    ),
+  ),
 ];
