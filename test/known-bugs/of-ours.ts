@@ -1909,4 +1909,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'a withdrawal goes on until the store answers, so a write that comes long after the lease makes no ghost',
     ),
   ),
+  bug(
+    'register',
+    'where a store removes what is old, the refusal of a lease that was too long also failed the other attempts, the renewals and the releases of the same write',
+    scene(
+      'test/backends/register/proof.test.ts',
+      'a lease that the store would not keep is refused alone: the other steps of the same write are done',
+    ),
+  ),
 ];

@@ -88,7 +88,7 @@ class Register implements Backend {
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
-    const { clock } = this.#calls;
+    const { clock, proof } = this.#calls;
     const sent = clock.now();
     const isLate = (): boolean => clock.now() - sent > claim.within;
     const putOff = (queue: OpenQueue, age?: number): Asked | undefined => {
@@ -99,9 +99,13 @@ class Register implements Backend {
     this.#newest.set(claim.id, turn);
     try {
       const { attempt, joined } = await this.#document(claim.key).take({ ttl: claim.ttl, putOff }, (queue): Asked => {
-        if (isLate() && !queue.find(claim.id)) return { attempt: TOO_LATE };
+        const refused = queue.find(claim.id)
+          ? undefined
+          : (proof?.refusal(claim.ttl) ?? (isLate() ? TOO_LATE : undefined));
+        if (refused) return { attempt: refused };
         return { attempt: queue.attempt(claim), joined: queue.joined !== undefined };
       });
+      if (attempt instanceof Error) throw attempt;
       if (!(joined || turn.joined) || !isLate()) return attempt;
       // The claim joined too late, so it is removed. But if a later attempt has begun, the claim is that attempt's, which may be in time.
       const newest = this.#newest.get(claim.id);
@@ -192,9 +196,9 @@ async function* inParts(names: AsyncIterable<string>): AsyncIterable<string[]> {
   yield part;
 }
 
-/** The answer to an attempt, and whether the attempt brought the claim into the queue. */
+/** The answer to an attempt, or the error for its caller alone, and whether the attempt brought the claim into the queue. */
 interface Asked {
-  readonly attempt: Attempt;
+  readonly attempt: Attempt | Error;
   readonly joined?: boolean;
 }
 

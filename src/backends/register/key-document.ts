@@ -1,4 +1,4 @@
-import { isLockError, mostOf, type RegisterEntry, sleep, type WriteOutcome } from '../../core/index.ts';
+import { isLockError, type RegisterEntry, sleep, type WriteOutcome } from '../../core/index.ts';
 import { MAX_CONFLICTS, Throttled } from './calls.ts';
 import { queueText } from './document.ts';
 import type { OpenQueue, QueueReader, QueueState } from './open-queue.ts';
@@ -99,7 +99,7 @@ export class KeyDocument {
 
   /** @param steps gets the steps that this commit answers */
   async #commit(steps: Step[]): Promise<unknown[]> {
-    const { clock, store } = this.#reader.calls;
+    const { clock, proof, store } = this.#reader.calls;
     let [fresh, refusedOverNothing] = [false, 0];
     const age = clock.now() - (this.#known?.at ?? 0);
     if (!store.watch) {
@@ -118,6 +118,7 @@ export class KeyDocument {
       const room = this.#room.pause(this.#known?.version, clock.now());
       if (room > 0) await sleep(clock, Math.min(MAX_PAUSE_MS, room));
       for (const step of this.#pending.splice(0)) steps.push(step);
+      await proof?.passed();
       if (!this.#known) {
         // The guess that the key has no document costs nothing: if the guess is wrong, the refusal brings the document.
         const guess = this.#new && store.tellsConflicts === true && !store.tellsTime; // a guess has no time
@@ -126,15 +127,14 @@ export class KeyDocument {
         this.#new = false;
       }
       const { version } = this.#known;
-      const sight = this.#known.sight();
-      const open = this.#reader.open(this.#known, sight);
+      const open = this.#reader.open(this.#known);
       const answers = steps.map(({ apply }) => apply(open));
       if (!open.changed && !(this.#doubt && (conflicts > 0 || steps.some(({ settles }) => settles)))) {
         if (fresh) return answers;
         this.#known = undefined;
         continue;
       }
-      if (await this.#write(open, sight, version, conflicts++)) return answers;
+      if (await this.#write(open, version, conflicts++)) return answers;
       fresh = true;
       refusedOverNothing = (version ?? this.#known?.version) ? 0 : refusedOverNothing + 1;
       if (refusedOverNothing === MAX_REFUSED_OVER_NOTHING) throw new Error(`${store.name} ${REFUSED_OVER_NOTHING}`);
@@ -146,13 +146,9 @@ export class KeyDocument {
    * @param conflicts the number of writes that were refused before
    * @returns whether the store took the write; if not, the known queue is the one of the store
    */
-  async #write(open: OpenQueue, sight: Sight, version: string | undefined, conflicts: number): Promise<boolean> {
+  async #write(open: OpenQueue, version: string | undefined, conflicts: number): Promise<boolean> {
     const { calls, key, name, sightings } = this.#reader;
-    const { clock, proof, store } = calls;
-    await proof?.passed();
-    const lives = Array.from(open.claims, (claim) => Math.max(claim.ttl, sight.remaining(claim)));
-    const refusal = proof?.refusal(mostOf(lives));
-    if (refusal) throw refusal;
+    const { clock, store } = calls;
     const text = queueText(key, open, calls.mark());
     this.#known = undefined;
     const sent = clock.now();

@@ -167,9 +167,9 @@ export class QueueReader {
     return { queue, text, version, at: clock.now(), sight };
   }
 
-  open({ queue, sight }: QueueState, seen = sight()): OpenQueue {
+  open({ queue, sight }: QueueState): OpenQueue {
     const { clock, proof } = this.calls;
     const longest = (proof?.kept ?? Number.POSITIVE_INFINITY) / 2;
-    return new OpenQueue(queue, seen, { took: this.took, longest, random: clock.random() });
+    return new OpenQueue(queue, sight(), { took: this.took, longest, random: clock.random() });
   }
 }
