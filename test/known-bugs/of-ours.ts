@@ -1917,4 +1917,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'a lease that the store would not keep is refused alone: the other steps of the same write are done',
     ),
   ),
+  bug(
+    'register',
+    'a queue had no limit but that of its store, so very many waiters made its text too long: the store refused each further write, and a healthy holder lost its lease',
+    scene(
+      'test/backends/register/full.test.ts',
+      'a full queue takes no further claim, so its holder can renew, with a clock of the store: %s',
+    ),
+  ),
 ];

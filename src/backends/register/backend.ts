@@ -99,10 +99,9 @@ class Register implements Backend {
     this.#newest.set(claim.id, turn);
     try {
       const { attempt, joined } = await this.#document(claim.key).take({ ttl: claim.ttl, putOff }, (queue): Asked => {
-        const refused = queue.find(claim.id)
-          ? undefined
-          : (proof?.refusal(claim.ttl) ?? (isLate() ? TOO_LATE : undefined));
-        if (refused) return { attempt: refused };
+        if (queue.find(claim.id)) return { attempt: queue.attempt(claim) };
+        const refusal = proof?.refusal(claim.ttl) ?? (isLate() ? TOO_LATE : queue.noRoomFor(claim));
+        if (refusal) return { attempt: refusal };
         return { attempt: queue.attempt(claim), joined: queue.joined !== undefined };
       });
       if (attempt instanceof Error) throw attempt;
@@ -222,7 +221,13 @@ class KeyWatch {
     const mine = { id, wake, holds };
     this.#claims.add(mine);
     await this.#armed;
-    return { [Symbol.asyncDispose]: async () => void (this.#claims.delete(mine) && this.#endIfUnused()) };
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (!this.#claims.delete(mine) || this.#claims.size > 0) return;
+        this.#over();
+        this.#armed.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});
+      },
+    };
   }
 
   /** Wakes the claims that no longer wait, or no longer hold. A queue changes with every sign of life, so most changes wake nobody. */
@@ -232,11 +237,5 @@ class KeyWatch {
       queue = entry && this.#learn(entry);
     } catch {} // all are woken, and the next attempt reports the error
     for (const { id, wake, holds } of [...this.#claims]) if (queue?.find(id)?.held !== holds) wake();
-  }
-
-  #endIfUnused(): void {
-    if (this.#claims.size > 0) return;
-    this.#over();
-    this.#armed.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});
   }
 }

@@ -26,19 +26,6 @@ const REFUSED_OVER_NOTHING =
 /** The longest pause after a conflict, or to leave room for others, ms. */
 const MAX_PAUSE_MS = 1_000;
 
-/** Answers all steps from the known queue, if each of them can wait. @param age as in `Step.putOff` */
-function putOff(
-  steps: readonly Step[],
-  known: QueueState | undefined,
-  reader: QueueReader,
-  age?: number,
-): unknown[] | undefined {
-  if (!known || steps.length === 0) return undefined;
-  const open = reader.open(known);
-  const answers = steps.map(({ putOff }) => putOff?.(open, age));
-  return answers.includes(undefined) ? undefined : answers;
-}
-
 /**
  * The queue of one key, in its document. Steps of this process that come together go into one write, and only one write is under way at a
  * time. A step is decided on the known queue, and counts when the store has taken the write. If the steps change nothing, they are decided
@@ -97,6 +84,14 @@ export class KeyDocument {
     this.#running = false;
   }
 
+  /** Answers all steps from the known queue, if each of them can wait. @param age as in `Step.putOff` */
+  #putOff(steps: readonly Step[], age?: number): unknown[] | undefined {
+    if (!this.#known || this.#doubt || steps.length === 0) return undefined;
+    const open = this.#reader.open(this.#known);
+    const answers = steps.map(({ putOff }) => putOff?.(open, age));
+    return answers.includes(undefined) ? undefined : answers;
+  }
+
   /** @param steps gets the steps that this commit answers */
   async #commit(steps: Step[]): Promise<unknown[]> {
     const { clock, proof, store } = this.#reader.calls;
@@ -104,7 +99,7 @@ export class KeyDocument {
     const age = clock.now() - (this.#known?.at ?? 0);
     if (!store.watch) {
       for (const step of this.#pending.splice(0)) steps.push(step);
-      const known = this.#doubt ? undefined : putOff(steps, this.#known, this.#reader, age);
+      const known = this.#putOff(steps, age);
       if (known) return known;
     }
     // Drops the known queue if the time in it, or the queue itself, is too old.
@@ -112,8 +107,7 @@ export class KeyDocument {
     if (store.tellsTime || age > REMEMBERED_MS || (isCrowd && age > KNOWN_REQUESTS * this.#reader.took))
       this.#known = undefined;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
-      const later =
-        conflicts < MAX_REFUSED_WRITES || this.#doubt ? undefined : putOff(steps, this.#known, this.#reader);
+      const later = conflicts < MAX_REFUSED_WRITES ? undefined : this.#putOff(steps);
       if (later) return later;
       const room = this.#room.pause(this.#known?.version, clock.now());
       if (room > 0) await sleep(clock, Math.min(MAX_PAUSE_MS, room));
