@@ -1901,4 +1901,28 @@ export const OF_OURS: readonly KnownBug[] = [
     'with keys: false the error of a span named the key in its message',
     scene('test/otel/spans.test.ts', 'with keys: false the error of a span tells no key either'),
   ),
+  bug(
+    'register',
+    'a withdrawal ended with the lease of its claim, while a write without an answer could still come: the store then had a hold that no process knew',
+    scene(
+      'test/backends/register/late.test.ts',
+      'a withdrawal goes on until the store answers, so a write that comes long after the lease makes no ghost',
+    ),
+  ),
+  bug(
+    'register',
+    'where a store removes what is old, the refusal of a lease that was too long also failed the other attempts, the renewals and the releases of the same write',
+    scene(
+      'test/backends/register/proof.test.ts',
+      'a lease that the store would not keep is refused alone: the other steps of the same write are done',
+    ),
+  ),
+  bug(
+    'register',
+    'a queue had no limit but that of its store, so very many waiters made its text too long: the store refused each further write, and a healthy holder lost its lease',
+    scene(
+      'test/backends/register/full.test.ts',
+      'a full queue takes no further claim, so its holder can renew, with a clock of the store: %s',
+    ),
+  ),
 ];

@@ -118,9 +118,7 @@ class FileBackend implements Backend, PeerEvents {
   readonly #ask = <T>(key: string, act: (queue: EngineQueue) => T): Promise<T> =>
     this.#file.transact((turn) => turn.step(key, act, true));
   readonly hints: Hints = hintsBy(this.#ask);
-  readonly values: Values = valuesBy(this.#ask, (prefix) =>
-    eachOf(this.#file.transact((turn) => turn.keysWithValues(prefix))),
-  );
+  readonly values: Values = valuesBy(this.#ask, (prefix) => this.#keys(prefix));
 
   close(): Promise<void> {
     return this.#file.close();
@@ -146,6 +144,10 @@ class FileBackend implements Backend, PeerEvents {
     }
   }
 
+  async *#keys(prefix: string): AsyncIterable<string> {
+    yield* await this.#file.transact((turn) => turn.keysWithValues(prefix));
+  }
+
   async *#batches<T>(all: readonly T[]): AsyncIterable<readonly T[]> {
     for (let from = 0; from < all.length; from += MAX_BATCH) {
       if (from > 0) await this.#file.pause(0);
@@ -155,10 +157,6 @@ class FileBackend implements Backend, PeerEvents {
 }
 
 const grantOf = ({ ttl }: Claim, token: bigint): Grant => ({ granted: true, token, validFor: ttl });
-
-async function* eachOf<T>(list: Promise<readonly T[]>): AsyncIterable<T> {
-  yield* await list;
-}
 
 /** With less free space than this, bytes, SQLite's log may fill the disk while it grows. */
 const FREE_BYTES = 64 * 2 ** 20;

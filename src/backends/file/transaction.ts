@@ -109,21 +109,17 @@ export class FileTransaction {
   /** The processes ahead of a new waiter, or of a claim that was refused and does not wait. */
   ahead: Iterable<string> = [];
   readonly #context: TransactionContext;
-  readonly #names: StoredNames;
   readonly #sql: Statements;
-  readonly #now: number;
   readonly #time: EngineTime;
 
   constructor(context: TransactionContext, sql: Statements, now: number) {
     this.#context = context;
-    this.#names = context.names;
     this.#sql = sql;
-    this.#now = now;
     this.#time = new EngineTime(now);
   }
 
   attempt(claim: Claim, sent: number): Attempt {
-    if (this.#now - sent > claim.within) return TOO_LATE;
+    if (this.#time.now - sent > claim.within) return TOO_LATE;
     const { key, id, accepts } = claim;
     const act = (queue: EngineQueue): Attempt => {
       const attempt = queue.attempt(claim, this.#context.process);
@@ -162,35 +158,35 @@ export class FileTransaction {
 
   /** Removes some claims that have expired, of any key. @returns whether all of them are gone */
   sweep(): boolean {
-    const rows = this.#sql.expiredNames.all(this.#now) as unknown as ClaimRow[];
+    const rows = this.#sql.expiredNames.all(this.#time.now) as unknown as ClaimRow[];
     for (const { name } of rows) this.#stepOf(name, () => {});
     return rows.length === 0;
   }
 
   inspect(prefix: string, exact: boolean): QueueEntry[] {
-    const { from, to } = this.#names.range(prefix, exact);
+    const { from, to } = this.#context.names.range(prefix, exact);
     const keys = this.#keysIn(this.#sql.names.all(from, to));
     return keys.flatMap((key) => this.step(key, (queue) => queue.entries(key)));
   }
 
   /** The keys with a value, or with holds that stored none. */
   keysWithValues(prefix: string): string[] {
-    const { from, to } = this.#names.range(prefix);
-    return this.#keysIn(this.#sql.valueNames.all(from, to, this.#now));
+    const { from, to } = this.#context.names.range(prefix);
+    return this.#keysIn(this.#sql.valueNames.all(from, to, this.#time.now));
   }
 
   #keysIn(rows: unknown[]): string[] {
-    return (rows as Pick<ClaimRow, 'name'>[]).map(({ name }) => this.#names.keyOf(name));
+    return (rows as Pick<ClaimRow, 'name'>[]).map(({ name }) => this.#context.names.keyOf(name));
   }
 
   /** One step of a queue. @param remembers whether the step may need the record of the key */
   step<T>(key: string, act: (queue: EngineQueue) => T, remembers?: boolean): T {
-    return this.#stepOf(this.#names.of(key), act, remembers);
+    return this.#stepOf(this.#context.names.of(key), act, remembers);
   }
 
   /** The name may have the prefix of another program: programs with different prefixes may share the file. */
   #stepOf<T>(name: Uint8Array, act: (queue: EngineQueue) => T, remembers = false): T {
-    const value = remembers ? this.#sql.value.get(name, this.#now) : undefined;
+    const value = remembers ? this.#sql.value.get(name, this.#time.now) : undefined;
     const record = value && readRecord(Buffer.from(value.record as Uint8Array).toString());
     const claims = this.#claimsOf(name);
     const queue = new EngineQueue(this.#context.tokens, claims, record).at(this.#time);
@@ -213,7 +209,7 @@ export class FileTransaction {
 
   /** Stores the record of a key, or removes it. Removes some expired values, too. */
   #keep(name: Uint8Array, text: string | undefined, expires = 0): void {
-    this.#sql.removeExpiredValues.run(this.#now);
+    this.#sql.removeExpiredValues.run(this.#time.now);
     if (text === undefined) this.#sql.removeValue.run(name);
     else this.#sql.keepValue.run(name, Buffer.from(text), expires);
   }

@@ -40,16 +40,10 @@ export class OwnSocket {
   readonly #server: Server | undefined;
   readonly #callers = new Set<Socket>();
 
-  private constructor(
-    directory: string,
-    name: string,
-    server: Server | undefined,
-    onMessage: (message: Message) => void,
-  ) {
+  private constructor(directory: string, name: string, server?: Server) {
     this.directory = directory;
     this.name = name;
     this.#server = server;
-    server?.on('connection', (socket) => this.#listen(socket, onMessage)).on('error', () => {});
   }
 
   /** Without a socket (no rights, or a path that is too long), nobody can notify this process: it asks by its own timer. */
@@ -67,10 +61,12 @@ export class OwnSocket {
       server.removeAllListeners('error');
       // When the process ends, Node removes the name that it made, and then nobody could see that the process is dead. So the name is changed.
       if (!isPipe) renameSync(at.path, resolve(directory, name));
-      return new OwnSocket(directory, isBeside(directory, file) ? name : resolve(directory, name), server, onMessage);
+      const own = new OwnSocket(directory, isBeside(directory, file) ? name : resolve(directory, name), server);
+      server.on('connection', (socket) => own.#listen(socket, onMessage)).on('error', () => {});
+      return own;
     } catch {
       server.close();
-      return new OwnSocket(directory, '', undefined, onMessage);
+      return new OwnSocket(directory, '');
     }
   }
 
@@ -125,6 +121,8 @@ export interface PeerEvents {
  * process may have this id by now. A process that is only stopped still listens.
  */
 export class Peers {
+  /** The name of this process. */
+  readonly name: string;
   readonly #own: OwnSocket;
   readonly #clock: Clock;
   readonly #events: PeerEvents;
@@ -133,14 +131,10 @@ export class Peers {
   #closed = false;
 
   constructor(own: OwnSocket, clock: Clock, events: PeerEvents) {
+    this.name = own.name;
     this.#own = own;
     this.#clock = clock;
     this.#events = events;
-  }
-
-  /** The name of this process. */
-  get name(): string {
-    return this.#own.name;
   }
 
   /** Sends a message as soon as there is a connection. The message is lost only if the other process dies. */

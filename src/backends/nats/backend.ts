@@ -1,5 +1,6 @@
 import { type Backend, checkNames, type Finding, invalid, namesOf } from '../../core/index.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
+import { MAX_QUEUE_BYTES } from '../register/open-queue.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 
 /** What holdfast uses of a bucket that `Kvm` of `@nats-io/kv`, or `js.views.kv()` of `nats`, has opened. holdfast imports neither package. */
@@ -133,9 +134,6 @@ export interface Facts extends Omit<NatsStatus, 'streamInfo'> {
   readonly synced: boolean;
   readonly mirror: boolean;
 }
-
-/** The longest text of a queue that this engine may have to write, bytes. */
-const MAX_QUEUE_BYTES = 65_536;
 
 export const DANGERS: readonly Danger<Facts>[] = [
   {

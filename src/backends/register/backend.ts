@@ -88,7 +88,7 @@ class Register implements Backend {
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
-    const { clock } = this.#calls;
+    const { clock, proof } = this.#calls;
     const sent = clock.now();
     const isLate = (): boolean => clock.now() - sent > claim.within;
     const putOff = (queue: OpenQueue, age?: number): Asked | undefined => {
@@ -99,9 +99,12 @@ class Register implements Backend {
     this.#newest.set(claim.id, turn);
     try {
       const { attempt, joined } = await this.#document(claim.key).take({ ttl: claim.ttl, putOff }, (queue): Asked => {
-        if (isLate() && !queue.find(claim.id)) return { attempt: TOO_LATE };
+        if (queue.find(claim.id)) return { attempt: queue.attempt(claim) };
+        const refusal = proof?.refusal(claim.ttl) ?? (isLate() ? TOO_LATE : queue.noRoomFor(claim));
+        if (refusal) return { attempt: refusal };
         return { attempt: queue.attempt(claim), joined: queue.joined !== undefined };
       });
+      if (attempt instanceof Error) throw attempt;
       if (!(joined || turn.joined) || !isLate()) return attempt;
       // The claim joined too late, so it is removed. But if a later attempt has begun, the claim is that attempt's, which may be in time.
       const newest = this.#newest.get(claim.id);
@@ -192,9 +195,9 @@ async function* inParts(names: AsyncIterable<string>): AsyncIterable<string[]> {
   yield part;
 }
 
-/** The answer to an attempt, and whether the attempt brought the claim into the queue. */
+/** The answer to an attempt, or the error for its caller alone, and whether the attempt brought the claim into the queue. */
 interface Asked {
-  readonly attempt: Attempt;
+  readonly attempt: Attempt | Error;
   readonly joined?: boolean;
 }
 
@@ -218,7 +221,13 @@ class KeyWatch {
     const mine = { id, wake, holds };
     this.#claims.add(mine);
     await this.#armed;
-    return { [Symbol.asyncDispose]: async () => void (this.#claims.delete(mine) && this.#endIfUnused()) };
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (!this.#claims.delete(mine) || this.#claims.size > 0) return;
+        this.#over();
+        this.#armed.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});
+      },
+    };
   }
 
   /** Wakes the claims that no longer wait, or no longer hold. A queue changes with every sign of life, so most changes wake nobody. */
@@ -228,11 +237,5 @@ class KeyWatch {
       queue = entry && this.#learn(entry);
     } catch {} // all are woken, and the next attempt reports the error
     for (const { id, wake, holds } of [...this.#claims]) if (queue?.find(id)?.held !== holds) wake();
-  }
-
-  #endIfUnused(): void {
-    if (this.#claims.size > 0) return;
-    this.#over();
-    this.#armed.then((watch) => watch[Symbol.asyncDispose]()).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-import { isLockError, mostOf, type RegisterEntry, sleep, type WriteOutcome } from '../../core/index.ts';
+import { isLockError, type RegisterEntry, sleep, type WriteOutcome } from '../../core/index.ts';
 import { MAX_CONFLICTS, Throttled } from './calls.ts';
 import { queueText } from './document.ts';
 import type { OpenQueue, QueueReader, QueueState } from './open-queue.ts';
@@ -25,19 +25,6 @@ const REFUSED_OVER_NOTHING =
   'shows nothing there, and refuses to make it as if something were: some stores take the delete marker of a versioned bucket for an object. Use a bucket without versioning, or remove the marker';
 /** The longest pause after a conflict, or to leave room for others, ms. */
 const MAX_PAUSE_MS = 1_000;
-
-/** Answers all steps from the known queue, if each of them can wait. @param age as in `Step.putOff` */
-function putOff(
-  steps: readonly Step[],
-  known: QueueState | undefined,
-  reader: QueueReader,
-  age?: number,
-): unknown[] | undefined {
-  if (!known || steps.length === 0) return undefined;
-  const open = reader.open(known);
-  const answers = steps.map(({ putOff }) => putOff?.(open, age));
-  return answers.includes(undefined) ? undefined : answers;
-}
 
 /**
  * The queue of one key, in its document. Steps of this process that come together go into one write, and only one write is under way at a
@@ -97,14 +84,22 @@ export class KeyDocument {
     this.#running = false;
   }
 
+  /** Answers all steps from the known queue, if each of them can wait. @param age as in `Step.putOff` */
+  #putOff(steps: readonly Step[], age?: number): unknown[] | undefined {
+    if (!this.#known || this.#doubt || steps.length === 0) return undefined;
+    const open = this.#reader.open(this.#known);
+    const answers = steps.map(({ putOff }) => putOff?.(open, age));
+    return answers.includes(undefined) ? undefined : answers;
+  }
+
   /** @param steps gets the steps that this commit answers */
   async #commit(steps: Step[]): Promise<unknown[]> {
-    const { clock, store } = this.#reader.calls;
+    const { clock, proof, store } = this.#reader.calls;
     let [fresh, refusedOverNothing] = [false, 0];
     const age = clock.now() - (this.#known?.at ?? 0);
     if (!store.watch) {
       for (const step of this.#pending.splice(0)) steps.push(step);
-      const known = this.#doubt ? undefined : putOff(steps, this.#known, this.#reader, age);
+      const known = this.#putOff(steps, age);
       if (known) return known;
     }
     // Drops the known queue if the time in it, or the queue itself, is too old.
@@ -112,12 +107,12 @@ export class KeyDocument {
     if (store.tellsTime || age > REMEMBERED_MS || (isCrowd && age > KNOWN_REQUESTS * this.#reader.took))
       this.#known = undefined;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
-      const later =
-        conflicts < MAX_REFUSED_WRITES || this.#doubt ? undefined : putOff(steps, this.#known, this.#reader);
+      const later = conflicts < MAX_REFUSED_WRITES ? undefined : this.#putOff(steps);
       if (later) return later;
       const room = this.#room.pause(this.#known?.version, clock.now());
       if (room > 0) await sleep(clock, Math.min(MAX_PAUSE_MS, room));
       for (const step of this.#pending.splice(0)) steps.push(step);
+      await proof?.passed();
       if (!this.#known) {
         // The guess that the key has no document costs nothing: if the guess is wrong, the refusal brings the document.
         const guess = this.#new && store.tellsConflicts === true && !store.tellsTime; // a guess has no time
@@ -126,15 +121,14 @@ export class KeyDocument {
         this.#new = false;
       }
       const { version } = this.#known;
-      const sight = this.#known.sight();
-      const open = this.#reader.open(this.#known, sight);
+      const open = this.#reader.open(this.#known);
       const answers = steps.map(({ apply }) => apply(open));
       if (!open.changed && !(this.#doubt && (conflicts > 0 || steps.some(({ settles }) => settles)))) {
         if (fresh) return answers;
         this.#known = undefined;
         continue;
       }
-      if (await this.#write(open, sight, version, conflicts++)) return answers;
+      if (await this.#write(open, version, conflicts++)) return answers;
       fresh = true;
       refusedOverNothing = (version ?? this.#known?.version) ? 0 : refusedOverNothing + 1;
       if (refusedOverNothing === MAX_REFUSED_OVER_NOTHING) throw new Error(`${store.name} ${REFUSED_OVER_NOTHING}`);
@@ -146,13 +140,9 @@ export class KeyDocument {
    * @param conflicts the number of writes that were refused before
    * @returns whether the store took the write; if not, the known queue is the one of the store
    */
-  async #write(open: OpenQueue, sight: Sight, version: string | undefined, conflicts: number): Promise<boolean> {
+  async #write(open: OpenQueue, version: string | undefined, conflicts: number): Promise<boolean> {
     const { calls, key, name, sightings } = this.#reader;
-    const { clock, proof, store } = calls;
-    await proof?.passed();
-    const lives = Array.from(open.claims, (claim) => Math.max(claim.ttl, sight.remaining(claim)));
-    const refusal = proof?.refusal(mostOf(lives));
-    if (refusal) throw refusal;
+    const { clock, store } = calls;
     const text = queueText(key, open, calls.mark());
     this.#known = undefined;
     const sent = clock.now();

@@ -1,8 +1,8 @@
 import { type Attempt, type Claim, placeTtlOf, type RegisterEntry, systemClock } from '../../core/index.ts';
 import { EngineQueue } from '../shared/queue.ts';
-import { type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
+import { admits, type StoredClaim, TokenCounter } from '../shared/stored-queue.ts';
 import type { Calls } from './calls.ts';
-import { type QueueDocument, queueDocumentOf } from './document.ts';
+import { type QueueDocument, queueDocumentOf, queueText } from './document.ts';
 import type { Sight, Sightings } from './sightings.ts';
 
 /** The longest life of a place, ms. */
@@ -43,6 +43,12 @@ export function placeTerms(
 }
 
 const MAX_MARKS = 4;
+/** The longest text of a queue that this engine may have to write, bytes. */
+export const MAX_QUEUE_BYTES = 65_536;
+/** More than the text of a claim can have, bytes. */
+const MAX_CLAIM_BYTES = 2_048;
+/** By how much the numbers in the text of a claim may grow, bytes: a queue that is full still has to take a renewal of each claim. */
+const GROWTH_BYTES = 32;
 
 /** The queue of a key while steps change it. Steps have no effect before the queue is written, so it may be thrown away. */
 export class OpenQueue extends EngineQueue implements QueueDocument {
@@ -106,6 +112,17 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
     return turns;
   }
 
+  /** @returns an error if the claim would join, and the text of the queue has no room for it */
+  noRoomFor(claim: Claim): Error | undefined {
+    const claims = [...this.claims];
+    if (!claim.queue && !admits(claims, claim)) return undefined;
+    const bytes = Buffer.byteLength(queueText(claim.key, this, '')) + claims.length * GROWTH_BYTES;
+    const isFull = bytes + MAX_CLAIM_BYTES > MAX_QUEUE_BYTES;
+    return isFull
+      ? new Error(`the queue of this key has no room for one more claim after ${claims.length}`)
+      : undefined;
+  }
+
   /** Removes a claim. @param by the mark of the step @returns whether this step has removed it, now or by a write that was sent before */
   remove(by: string, isIt: (claim: StoredClaim) => boolean): boolean {
     if (!this.evict(isIt)) {
@@ -167,9 +184,9 @@ export class QueueReader {
     return { queue, text, version, at: clock.now(), sight };
   }
 
-  open({ queue, sight }: QueueState, seen = sight()): OpenQueue {
+  open({ queue, sight }: QueueState): OpenQueue {
     const { clock, proof } = this.calls;
     const longest = (proof?.kept ?? Number.POSITIVE_INFINITY) / 2;
-    return new OpenQueue(queue, seen, { took: this.took, longest, random: clock.random() });
+    return new OpenQueue(queue, sight(), { took: this.took, longest, random: clock.random() });
   }
 }

@@ -103,7 +103,7 @@ export function storeProof(calls: Calls): Proof {
     refusal(life) {
       if (life < kept) return undefined;
       const { name } = calls.store;
-      const message = `${name} removes what nobody has written for ${kept} ms, so a lease or a place in a queue of ${life} ms would be gone before its end; take a shorter ttl, or a store that keeps what it has`;
+      const message = `${name} removes what nobody has written for ${kept} ms, so a lease of ${life} ms would be gone before its end; take a shorter ttl, or a store that keeps what it has`;
       return new LockError('LOCK_UNSUPPORTED', message, { backend: name });
     },
     hurry: (within) => calls.hurry(within),

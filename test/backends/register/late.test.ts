@@ -33,6 +33,78 @@ test('a write that comes after the release of its claim finds another version, a
   expect((await backend.attempt(claim('b', { queue: false }))).granted).toBe(true);
 });
 
+test('a withdrawal goes on until the store answers, so a write that comes long after the lease makes no ghost', async () => {
+  const clock = manualClock();
+  const all = shared();
+  const store = memoryStore(all, { clock });
+  const { read, write } = store;
+  const backend = register(store, { clock });
+  const locks = createLocks(backend, { clock, ttl: 10_000 });
+  const before = locks.mutex('k').tryAcquire();
+  await clock.advance(10);
+  await (await before)!.release();
+  let held: (() => Promise<unknown>) | undefined;
+  let isCut = false;
+  store.read = (key, signal) => (isCut ? new Promise(() => {}) : read(key, signal));
+  store.write = (key, text, ifVersion, signal) => {
+    if (held) return isCut ? new Promise(() => {}) : write(key, text, ifVersion, signal);
+    isCut = true;
+    held = () => write(key, text, ifVersion, signal);
+    return new Promise(() => {});
+  };
+  const tried = expect(locks.mutex('k').tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(60_000);
+  await tried;
+  isCut = false;
+  expect(await held!(), 'the late write').toBeTruthy();
+  expect(texts(all).join()).toContain('"held":true');
+  await clock.advance(10_000); // the request under way ends after 4 s, and the next release follows 2 s later
+  expect(texts(all).join(), 'the claims of the key').toContain('"claims":[]');
+});
+
+test('a withdrawal that the store never answers ends with close(), and leaves no timer', async () => {
+  const clock = manualClock();
+  const store = memoryStore(shared(), { clock });
+  const locks = createLocks(register(store, { clock }), { clock, ttl: 10_000 });
+  store.read = () => new Promise(() => {});
+  const tried = expect(locks.mutex('k').tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(60_000);
+  await tried;
+  const closing = locks.close();
+  await clock.advance(5_100);
+  await closing;
+  await clock.advance(5_000);
+  expect(clock.pending).toBe(0);
+});
+
+test('a withdrawal that the store never answers keeps no process alive', async () => {
+  const clock = manualClock();
+  const { after } = clock;
+  const keepers = new Set<object>();
+  clock.after = (ms, fire, background = false) => {
+    const timer = {};
+    if (!background) keepers.add(timer);
+    const end = (act: () => void) => () => {
+      keepers.delete(timer);
+      act();
+    };
+    return end(after(ms, end(fire), background));
+  };
+  const store = memoryStore(shared(), { clock });
+  const locks = createLocks(register(store, { clock }), { clock, ttl: 10_000 });
+  store.read = () => new Promise(() => {});
+  const tried = expect(locks.mutex('k').tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(6_000);
+  await tried;
+  for (let second = 0; second < 60; second++) {
+    await clock.advance(1_000);
+    expect(keepers.size, `timers that keep the process alive, ${second} s later`).toBe(0);
+  }
+  const closing = locks.close();
+  await clock.advance(10_000);
+  await closing;
+});
+
 test.each([
   10, 600,
 ])('an attempt that was too late takes nothing from the attempt that followed it, %i ms apart', async (way) => {

@@ -109,3 +109,22 @@ test('a store that never answers the removal of what the races made holds up the
   await clock.advance(10_000);
   expect(await outcome).toMatchObject({ granted: true });
 });
+
+test('a lease that the store would not keep is refused alone: the other steps of the same write are done', async () => {
+  const all = shared();
+  const store: RegisterStore = { ...memoryStore(all), keeps: async () => 60_000 };
+  const backend = register(store);
+  const permit = { units: 1, capacity: 3 };
+  const before = claim('before', { ...permit, ttl: 1_000 });
+  for (const isNew of [true, false]) {
+    const [first, refused, renewed] = await Promise.allSettled([
+      backend.attempt(isNew ? before : claim('a', { ...permit, ttl: 1_000 })),
+      backend.attempt(claim('b', { ...permit, ttl: 120_000 })),
+      ...(isNew ? [] : [backend.renew([before])]),
+    ]);
+    expect(first).toMatchObject({ status: 'fulfilled', value: { granted: true } });
+    expect(refused).toMatchObject({ reason: { code: 'LOCK_UNSUPPORTED', message: expect.stringContaining('60000') } });
+    if (!isNew) expect(renewed).toMatchObject({ value: [{ validFor: 1_000 }] });
+  }
+  expect(all.entries.get('holdfast/l/k')?.text).not.toContain('"id":"b"');
+});
