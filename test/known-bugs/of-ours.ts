@@ -1925,4 +1925,51 @@ export const OF_OURS: readonly KnownBug[] = [
       'a full queue takes no further claim, so its holder can renew, with a clock of the store: %s',
     ),
   ),
+  bug(
+    'core',
+    'a caller that inherited the claim of another one slept as long as the pauses of that one: a lock that was free for half a minute was not taken',
+    scene(
+      'test/core/heir.test.ts',
+      'a caller asks as often as its own options say, after another one of its process with longer pauses gave up',
+    ),
+  ),
+  bug(
+    'core',
+    'a waiter behind a release without an answer had the error of the outage after up to 20 s, and not after 15 s',
+    scene(
+      'test/core/outage.test.ts',
+      'a waiter behind a release that gets no answer ends within 15 s, with a ttl of %i ms',
+    ),
+  ),
+  bug(
+    'core',
+    'in an outage all() released what it had before its caller got the error, 5 s later',
+    scene(
+      'test/core/outage.test.ts',
+      'a caller of several keys ends within 15 s of an outage, though the release of those that it has gets no answer',
+    ),
+  ),
+  bug(
+    'memo',
+    'a loop of refused calls of a memo let no timer and no socket run: the run that it waited for never ended',
+    scene('test/core/starving.test.ts', 'a loop of refused memos lets timers and sockets run: %s'),
+  ),
+  bug(
+    'memo',
+    'with a keep below a minute, a result that could not be kept refused all callers for a minute, and not for keep',
+    scene('test/memo/decisions.test.ts', 'what a later caller finds: %s'),
+  ),
+  bug(
+    'redis',
+    'a release after the clock of the server was set back forgot the last token too early, so the next token could be lower',
+    scene('test/backends/redis/hit-clock.test.ts', 'stays until that clock has passed it: %s'),
+  ),
+  bug(
+    'redlock',
+    'one node whose clock was a day ahead raised the tokens of all keys at all nodes, which then kept each idle key for a day',
+    scene(
+      'test/backends/redlock/clock-ahead.test.ts',
+      '%i nodes: tokens of all keys follow the clocks of the others, and idle keys are forgotten',
+    ),
+  ),
 ];
