@@ -1909,4 +1909,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'a permit gets its turn in time, though the link of the permit before it is cut as that one makes the turn known',
     ),
   ),
+  bug(
+    'zookeeper',
+    'the counts of runs that failed were never removed: they grew without bound where no run stored a value',
+    scene(
+      'test/backends/zookeeper/values.test.ts',
+      'an attempt that is counted removes counts of other keys that are over, too',
+    ),
+  ),
 ];

@@ -131,6 +131,25 @@ describeOn('zookeeper', 'values beside the queues', () => {
     await backend.close();
   });
 
+  test('an attempt that is counted removes counts of other keys that are over, too', async () => {
+    const backend = open('counted', { ...systemClock, random: () => 0 }); // each attempt that is counted sweeps
+    const numbers = Array.from({ length: 4_000 }, (_, n) => `${n}`);
+    const [over, kept] = numbers.filter((key) => bucketOf(key) === bucketOf('0')) as [string, string];
+    const folder = `/counted/@values/${bucketOf('0')}`;
+    const fails = async (key: string, ttl: number): Promise<void> => {
+      const holder = claimOf(key, { ttl, accepts: { ...NONE, counts: 1 } });
+      expect(await backend.attempt(holder)).toMatchObject({ granted: true });
+      await backend.release(holder);
+    };
+    await fails(over, 1);
+    await until('it is swept', async () => {
+      await fails(kept, HOUR);
+      return !(await stored(folder)).includes(`${over}@attempts`);
+    });
+    expect(await stored(folder)).toEqual([`${kept}@attempts`]);
+    await backend.close();
+  });
+
   test('words in a form of a later version are no answer, and an error says so', async () => {
     const backend = open('newer');
     await leave(backend, 'key', 'of this version');
