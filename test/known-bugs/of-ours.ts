@@ -1917,4 +1917,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'an attempt that is counted removes counts of other keys that are over, too',
     ),
   ),
+  bug(
+    'zookeeper',
+    'each key on which a memo had waited left a watch, in the process and on the server, until its value changed or the connection ended',
+    scene(
+      'test/backends/zookeeper/values.test.ts',
+      'a wait for a value that never comes leaves nothing behind, in the process and on the server',
+    ),
+  ),
 ];

@@ -23,17 +23,7 @@ import { CONSENSUS_TRAITS } from '../shared/traits.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
 import { decodeKey, sortedQueue } from './names.ts';
-import {
-  type Ask,
-  caughtUp,
-  hintsIn,
-  list,
-  listNow,
-  read,
-  removeNode,
-  WATCH_ENDS_ITSELF,
-  watchChildren,
-} from './nodes.ts';
+import { type Ask, caughtUp, hintsIn, list, listNow, read, removeNode, watchChildren } from './nodes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { OwnNodes } from './own-nodes.ts';
 import { ZookeeperValues } from './values.ts';
@@ -156,7 +146,7 @@ class Zookeeper implements Backend {
     const set = async (notify: Watcher) => {
       const grant = await this.#admissions.look(await this.#session.connection(CALL_TIMEOUT_MS), claim, notify);
       if (grant) wake(grant);
-      return grant ? undefined : WATCH_ENDS_ITSELF;
+      return grant ? undefined : () => {}; // a watcher that is over (`Watcher.isOver`) is forgotten later
     };
     const turn = new RepeatedWatch(set, wake, this.#settings.clock);
     const value = claim.accepts && this.values.listen(claim, wake);

@@ -17,7 +17,6 @@ import {
   stat,
   sweep,
   timeAt,
-  WATCH_ENDS_ITSELF,
 } from './nodes.ts';
 import type { Settings } from './options.ts';
 import type { OwnNode } from './own-node.ts';
@@ -121,10 +120,11 @@ export class ZookeeperValues implements Values {
 
   listen({ key }: Claim, wake: () => void): RepeatedWatch {
     const { value } = this.#paths(key);
-    const set = async (notify: Watcher) => {
-      await this.#ask('watch for a value', (connection) => stat(connection, value, notify));
-      return WATCH_ENDS_ITSELF;
-    };
+    const set = (notify: Watcher) =>
+      this.#ask('watch for a value', async (connection) => {
+        await stat(connection, value, notify);
+        return () => connection.unwatch(value, notify);
+      });
     return watchEach(set, wake, this.#settings.clock);
   }
 
