@@ -1972,4 +1972,28 @@ export const OF_OURS: readonly KnownBug[] = [
       '%i nodes: tokens of all keys follow the clocks of the others, and idle keys are forgotten',
     ),
   ),
+  bug(
+    'zookeeper',
+    'the notification of the next permit was lost if the link was cut before the server had it: the waiter noticed up to 10 s later',
+    scene(
+      'test/backends/zookeeper/line.test.ts',
+      'a permit gets its turn in time, though the link of the permit before it is cut as that one makes the turn known',
+    ),
+  ),
+  bug(
+    'zookeeper',
+    'the counts of runs that failed were never removed: they grew without bound where no run stored a value',
+    scene(
+      'test/backends/zookeeper/values.test.ts',
+      'an attempt that is counted removes counts of other keys that are over, too',
+    ),
+  ),
+  bug(
+    'zookeeper',
+    'each key on which a memo had waited left a watch, in the process and on the server, until its value changed or the connection ended',
+    scene(
+      'test/backends/zookeeper/values.test.ts',
+      'a wait for a value that never comes leaves nothing behind, in the process and on the server',
+    ),
+  ),
 ];

@@ -56,7 +56,6 @@ export class Admissions {
   async renew(connection: ZooKeeperConnection, claim: Claim, began: number): Promise<Renewal> {
     const place = this.#own.get(claim.id, connection.session);
     if (!place || !(await this.#proven(connection, claim.id, place))) return 'gone';
-    this.#relay(connection, claim, place);
     return { validFor: validFor(connection, claim, began) };
   }
 
@@ -72,20 +71,21 @@ export class Admissions {
   }
 
   #grant(connection: ZooKeeperConnection, claim: Claim, place: OwnNode, relay: boolean): Grant {
-    if (relay) place.relay ??= 'owed';
-    this.#relay(connection, claim, place);
+    if (relay && !place.relay) {
+      place.relay = setData(place.path, Buffer.from(claim.label));
+      this.relay(connection, place).catch(() => {});
+    }
     place.lost ??= new AbortController();
     const { token, asked, lost } = place;
     return { granted: true, token, validFor: validFor(connection, claim, asked), lost: lost.signal };
   }
 
-  /** Writes the node again, so that the watch of the next permit fires. If the write fails, the next renewal repeats the write. */
-  #relay(connection: ZooKeeperConnection, claim: Claim, place: OwnNode): void {
-    if (place.relay !== 'owed') return;
+  /** Writes the node again, so that the watch of the next permit fires. If no answer comes, the next connection must repeat the write. */
+  async relay(connection: ZooKeeperConnection, place: OwnNode): Promise<void> {
+    const { relay = 'sent' } = place;
+    if (relay === 'sent') return;
+    await connection.request(relay).catch(() => connection.request(relay));
     place.relay = 'sent';
-    connection.request(setData(place.path, Buffer.from(claim.label))).catch(() => {
-      place.relay = 'owed';
-    });
   }
 
   /**

@@ -23,17 +23,7 @@ import { CONSENSUS_TRAITS } from '../shared/traits.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
 import { decodeKey, sortedQueue } from './names.ts';
-import {
-  type Ask,
-  caughtUp,
-  hintsIn,
-  list,
-  listNow,
-  read,
-  removeNode,
-  WATCH_ENDS_ITSELF,
-  watchChildren,
-} from './nodes.ts';
+import { type Ask, caughtUp, hintsIn, list, listNow, read, removeNode, watchChildren } from './nodes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { OwnNodes } from './own-nodes.ts';
 import { ZookeeperValues } from './values.ts';
@@ -85,7 +75,7 @@ class Zookeeper implements Backend {
     this.hints = hintsIn(settings, this.#ask);
     this.values = new ZookeeperValues(settings, this.#own, this.#ask);
     this.#session = new ZooKeeperSession(settings, {
-      onConnection: (connection) => this.#clear(connection),
+      onConnection: (connection) => this.#resume(connection),
       onExpiry: (session) => this.#own.expired(session),
       doubtful: (session) => this.#own.doubtful(session),
     });
@@ -139,8 +129,9 @@ class Zookeeper implements Backend {
     return this.#turns.take(handle.id, () => this.#ask(what, (zk) => this.values.store(zk, handle, value)));
   }
 
-  /** Removes the nodes of claims that were given up: the session keeps these nodes, and no caller asks for them. */
-  #clear(connection: ZooKeeperConnection): void {
+  /** Notifies next permits, and removes the nodes of claims that were given up: the session keeps these nodes, and no caller asks for them. */
+  #resume(connection: ZooKeeperConnection): void {
+    for (const place of this.#own.places.values()) this.#admissions.relay(connection, place).catch(() => {});
     for (const handle of this.#own.leaving.values()) {
       // If the claim has stood again meanwhile, its late node is gone, and this would remove the new one.
       const leave = async () => this.#own.leaving.has(handle.id) && this.#own.leave(connection, handle);
@@ -155,7 +146,7 @@ class Zookeeper implements Backend {
     const set = async (notify: Watcher) => {
       const grant = await this.#admissions.look(await this.#session.connection(CALL_TIMEOUT_MS), claim, notify);
       if (grant) wake(grant);
-      return grant ? undefined : WATCH_ENDS_ITSELF;
+      return grant ? undefined : () => {}; // a watcher that is over (`Watcher.isOver`) is forgotten later
     };
     const turn = new RepeatedWatch(set, wake, this.#settings.clock);
     const value = claim.accepts && this.values.listen(claim, wake);
@@ -186,16 +177,7 @@ class Zookeeper implements Backend {
   }
 
   evict(key: string, token: bigint): Promise<boolean> {
-    const parent = this.#own.parent(key);
-    return this.#ask(`evict from ${JSON.stringify(key)}`, async (connection) => {
-      // Tokens grow along the queue, so the search ends early.
-      for (const { name } of sortedQueue((await listNow(connection, parent)).names)) {
-        const path = `${parent}/${name}`;
-        const node = await read(connection, path);
-        if (node && node.stat.czxid >= token) return node.stat.czxid === token && removeNode(connection, path);
-      }
-      return false;
-    });
+    return this.#ask(`evict from ${JSON.stringify(key)}`, (zk) => evict(zk, this.#own.parent(key), token));
   }
 
   check(): Promise<Finding[]> {
@@ -220,4 +202,14 @@ async function* entriesOn(connection: ZooKeeperConnection, key: string, parent: 
       yield { ...entries[from + at]!, token: node.stat.czxid, label: node.data.toString('utf8') };
     }
   }
+}
+
+async function evict(connection: ZooKeeperConnection, parent: string, token: bigint): Promise<boolean> {
+  // Tokens grow along the queue, so the search ends early.
+  for (const { name } of sortedQueue((await listNow(connection, parent)).names)) {
+    const path = `${parent}/${name}`;
+    const node = await read(connection, path);
+    if (node && node.stat.czxid >= token) return node.stat.czxid === token && removeNode(connection, path);
+  }
+  return false;
 }

@@ -152,9 +152,6 @@ export async function sweep(connection: ZooKeeperConnection, container: string, 
   await Promise.allSettled(some.map(look));
 }
 
-/** Ends a watch on a node by doing nothing: a watcher that is over (`Watcher.isOver`) is forgotten later. */
-export const WATCH_ENDS_ITSELF = (): void => {};
-
 /** Notifies once: when a node under `parent` is made or removed, or when the connection ends. */
 export async function watchChildren(
   connection: ZooKeeperConnection,

@@ -4,7 +4,7 @@ import { type ClaimNode, sortedQueue } from './names.ts';
 import { caughtUp, list, read, stat } from './nodes.ts';
 import type { ZooKeeperConnection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
-import { type NodeChildren, sync } from './wire/operations.ts';
+import { type NodeChildren, type Operation, sync } from './wire/operations.ts';
 import type { Watcher } from './wire/requests.ts';
 
 /** A node of this process in a queue. It is the place of a claim, and later the hold. */
@@ -21,8 +21,8 @@ export interface OwnNode {
   readonly made: number;
   /** When the last answered attempt began; before the first answer, when the attempt began that has made or found the node. */
   asked: number;
-  /** The state of the write that notifies the next permit of this admission; undefined: no write is needed. */
-  relay?: 'owed' | 'sent';
+  /** The write that notifies the next permit of this admission, until it is answered; undefined: no write is needed. */
+  relay?: Operation<unknown> | 'sent';
   /** The connection that watches the node. While this connection lives and its watch has not fired, the node exists. */
   seenOn?: ZooKeeperConnection;
   /** Why the claim waits, by the last listing of its queue. */

@@ -14,7 +14,7 @@ type Leaving = Handle & { readonly path?: string };
 export class OwnNodes {
   readonly #root: string;
   readonly #acl: readonly Acl[];
-  readonly #own = new Map<string, OwnNode>();
+  readonly places = new Map<string, OwnNode>();
   /** By claim id, a node that may exist: its path if its session may be over, undefined if its creation was not answered. */
   readonly #doubts = new Map<string, string | undefined>();
   /** The ids of claims for which no creation of a node was sent yet. */
@@ -33,7 +33,7 @@ export class OwnNodes {
 
   /** The node of a claim, if this session made it. A node of an earlier session is lost. */
   get(id: string, session: bigint): OwnNode | undefined {
-    const place = this.#own.get(id);
+    const place = this.places.get(id);
     if (!place || place.session === session) return place;
     this.lose(id, place);
     return undefined;
@@ -41,7 +41,7 @@ export class OwnNodes {
 
   /** @returns whether this process knows of no earlier attempt of the claim */
   begin({ id }: Handle): boolean {
-    const isFirst = ![this.#unsent, this.#own, this.#doubts, this.leaving].some((known) => known.has(id));
+    const isFirst = ![this.#unsent, this.places, this.#doubts, this.leaving].some((known) => known.has(id));
     if (isFirst) this.#unsent.add(id);
     return isFirst;
   }
@@ -86,7 +86,7 @@ export class OwnNodes {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const place = { session, path, name, token: stat.czxid, asked, made };
     this.#doubts.delete(id);
-    this.#own.set(id, place);
+    this.places.set(id, place);
     return place;
   }
 
@@ -108,8 +108,8 @@ export class OwnNodes {
 
   /** From now on the end of the node does not count as a loss. `leave` removes the node. */
   giveUp({ id, key }: Handle): void {
-    const place = this.#own.get(id);
-    this.#own.delete(id);
+    const place = this.places.get(id);
+    this.places.delete(id);
     const path = place?.path ?? this.#doubts.get(id);
     if (place || this.#doubts.has(id)) this.leaving.set(id, { id, key, path });
   }
@@ -136,24 +136,24 @@ export class OwnNodes {
   }
 
   has(id: string, place: OwnNode): boolean {
-    return this.#own.get(id) === place;
+    return this.places.get(id) === place;
   }
 
   /** The node is gone, and this process has not removed it. */
   lose(id: string, place: OwnNode): void {
     if (!this.has(id, place)) return;
-    this.#own.delete(id);
+    this.places.delete(id);
     place.lost?.abort();
   }
 
   /** A session has ended, and all its nodes with it. */
   expired(session: bigint): void {
-    for (const [id, place] of this.#own) if (place.session === session) this.lose(id, place);
+    for (const [id, place] of this.places) if (place.session === session) this.lose(id, place);
   }
 
   /** The session may be over. Its holds are lost, even if the session comes back: their holders are notified now. Waiting claims keep their nodes. */
   doubtful(session: bigint): void {
-    for (const [id, place] of this.#own) {
+    for (const [id, place] of this.places) {
       if (place.session !== session || !place.lost) continue;
       this.#doubts.set(id, place.path);
       this.lose(id, place);

@@ -17,7 +17,6 @@ import {
   stat,
   sweep,
   timeAt,
-  WATCH_ENDS_ITSELF,
 } from './nodes.ts';
 import type { Settings } from './options.ts';
 import type { OwnNode } from './own-node.ts';
@@ -30,8 +29,8 @@ import type { Watcher } from './wire/requests.ts';
 /** No key has a node of this name, since an `@` in a key is percent-encoded. */
 const FOLDER = '@values';
 
-/** On average, one in this many releases that store a value also removes expired values of other keys. */
-const RELEASES_PER_SWEEP = 8;
+/** On average, one in this many writes also removes expired nodes of other keys. */
+const WRITES_PER_SWEEP = 8;
 
 /** What is stored beside the queue of a key. All times are by the leader's clock. */
 interface Stored {
@@ -109,14 +108,10 @@ export class ZookeeperValues implements Values {
 
   async store(connection: ZooKeeperConnection, handle: Handle, value: NewValue): Promise<boolean> {
     const { id, key } = handle;
-    const { clock } = this.#settings;
     const place = this.#own.get(id, connection.session);
     const isHeld = place?.lost !== undefined;
     const stored = isHeld && (await this.#put(connection, key, place, value));
-    if (isHeld && clock.random() < 1 / RELEASES_PER_SWEEP) {
-      const swept = sweep(connection, this.#paths(key).bucket, clock.random());
-      swept.catch(() => undefined); // the next sweep finds the same values
-    }
+    if (isHeld) this.#maySweep(connection, key);
     this.#own.giveUp(handle);
     if (stored) this.#own.forgive(id);
     else await this.#own.leave(connection, handle);
@@ -125,10 +120,11 @@ export class ZookeeperValues implements Values {
 
   listen({ key }: Claim, wake: () => void): RepeatedWatch {
     const { value } = this.#paths(key);
-    const set = async (notify: Watcher) => {
-      await this.#ask('watch for a value', (connection) => stat(connection, value, notify));
-      return WATCH_ENDS_ITSELF;
-    };
+    const set = (notify: Watcher) =>
+      this.#ask('watch for a value', async (connection) => {
+        await stat(connection, value, notify);
+        return () => connection.unwatch(value, notify);
+      });
     return watchEach(set, wake, this.#settings.clock);
   }
 
@@ -181,8 +177,15 @@ export class ZookeeperValues implements Values {
 
   /** @param record its text is the name of the node of the hold @param now the leader's time when `record` was read */
   #count(connection: ZooKeeperConnection, key: string, record: KeyRecord, now: number): Promise<unknown> {
+    this.#maySweep(connection, key); // runs that always fail store no value
     const stored = writeRecord({ ...recordOf(undefined, record), counts: record.counts - now, text: record.text });
     return putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#settings.acl);
+  }
+
+  #maySweep(connection: ZooKeeperConnection, key: string): void {
+    const { clock } = this.#settings;
+    if (clock.random() >= 1 / WRITES_PER_SWEEP) return;
+    sweep(connection, this.#paths(key).bucket, clock.random()).catch(() => {}); // the next sweep finds the same nodes
   }
 
   /** The bucket is one of 256 containers, so that no container gets too many children for a listing. */

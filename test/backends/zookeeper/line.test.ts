@@ -3,12 +3,13 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { type Demand, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
-import type { Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
+import type { Attempt, Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { systemClock } from '../../../src/core/contract/clock.ts';
 import { exchange, HOST } from '../../kit/net.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { settleWithin } from '../../kit/wait.ts';
+import { settleWithin, until } from '../../kit/wait.ts';
 import { startZookeeper } from '../../kit/zookeeper.ts';
 
 /** Long enough that no sign of life is among what is counted. ms. */
@@ -24,8 +25,8 @@ class Waiter {
   #admit!: (grant: Grant) => void;
   #watch?: AsyncDisposable;
 
-  constructor(backend: Backend, key: string, demand: Demand) {
-    const common = { ttl: SESSION, queue: true, tokenCount: 1, within: 5_000, label: '' };
+  constructor(backend: Backend, key: string, demand: Demand, label = '') {
+    const common = { ttl: SESSION, queue: true, tokenCount: 1, within: 5_000, label };
     this.#claim = { key, id: systemClock.id(), ...demand, ...common };
     this.#backend = backend;
     this.admitted = new Promise((resolve) => {
@@ -43,6 +44,11 @@ class Waiter {
       });
     }
     return this;
+  }
+
+  /** Asks as core does by its timer. */
+  asks(): Promise<Attempt> {
+    return this.#backend.attempt(this.#claim);
   }
 
   async leave(): Promise<void> {
@@ -103,6 +109,22 @@ describeOn('zookeeper', 'a line', () => {
     // A mutex: its delete and one read of the next. Permits: whoever moves up is told by a write, reads, and watches.
     const most = room === 1 ? 2 : 6;
     expect(requests / line.length, 'requests a hand-over').toBeLessThanOrEqual(most);
+  });
+
+  test('a permit gets its turn in time, though the link of the permit before it is cut as that one makes the turn known', async () => {
+    await using proxy = await startProxy(server.port);
+    const cutOff = zookeeper({ servers: `${HOST}:${proxy.port}`, sessionTimeout: SESSION });
+    const [all, one] = [2, 1].map((units) => ({ units, capacity: 2 })) as [Demand, Demand];
+    const holder = await join(0, 'cut', all);
+    const first = await new Waiter(cutOff, 'cut', one, 'the first permit').join();
+    const second = await join(1, 'cut', one);
+    const cut = proxy.cutBefore('the first permit'); // the node of the first permit is written again
+    await holder.leave();
+    await settleWithin('the first permit is admitted', first.admitted);
+    await settleWithin('the link is cut', cut);
+    await until('the second permit is admitted', async () => (await second.asks()).granted, 2_000);
+    for (const permit of [first, second]) await permit.leave();
+    await cutOff.close();
   });
 
   test('whoever has given up is forgotten, however long the holder stays', async () => {

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import type { ZookeeperValues } from '../../../src/backends/zookeeper/values.ts';
@@ -18,7 +20,7 @@ import type { Backend, Claim, Grant, ValueCondition } from '../../../src/core/co
 import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { LockError } from '../../../src/core/contract/errors.ts';
 import { listOf } from '../../../src/core/contract/promises.ts';
-import { HOST } from '../../kit/net.ts';
+import { exchange, HOST } from '../../kit/net.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -129,6 +131,48 @@ describeOn('zookeeper', 'values beside the queues', () => {
     await until('it is swept', async () => (await stored(folder)).length === 2);
     expect((await stored(folder)).toSorted()).toEqual([`${kept}@value`, `${last}@value`].toSorted());
     await backend.close();
+  });
+
+  test('an attempt that is counted removes counts of other keys that are over, too', async () => {
+    const backend = open('counted', { ...systemClock, random: () => 0 }); // each attempt that is counted sweeps
+    const numbers = Array.from({ length: 4_000 }, (_, n) => `${n}`);
+    const [over, kept] = numbers.filter((key) => bucketOf(key) === bucketOf('0')) as [string, string];
+    const folder = `/counted/@values/${bucketOf('0')}`;
+    const fails = async (key: string, ttl: number): Promise<void> => {
+      const holder = claimOf(key, { ttl, accepts: { ...NONE, counts: 1 } });
+      expect(await backend.attempt(holder)).toMatchObject({ granted: true });
+      await backend.release(holder);
+    };
+    await fails(over, 1);
+    await until('it is swept', async () => {
+      await fails(kept, HOUR);
+      return !(await stored(folder)).includes(`${over}@attempts`);
+    });
+    expect(await stored(folder)).toEqual([`${kept}@attempts`]);
+    await backend.close();
+  });
+
+  test('a wait for a value that never comes leaves nothing behind, in the process and on the server', async () => {
+    const [waiting, holding] = [open('never'), open('never')];
+    const watches = async () => Number(/Total watches:(\d+)/.exec(await exchange(server.port, 'wchs'))?.[1]);
+    const before = await watches();
+    const waits = async (key: string): Promise<WeakRef<Claim>> => {
+      const [holder, waiter] = [claimOf(key), claimOf(key, { accepts: ANY })];
+      expect(await holding.attempt(holder)).toMatchObject({ granted: true });
+      expect(await waiting.attempt(waiter)).toMatchObject({ granted: false });
+      const watch = await waiting.watch!(waiter, () => waiter);
+      await watch[Symbol.asyncDispose]();
+      await waiting.release(waiter);
+      await holding.release(holder);
+      return new WeakRef(waiter);
+    };
+    const gone: WeakRef<Claim>[] = [];
+    while (gone.length < 30) gone.push(await waits(`${gone.length}`));
+    await until('the server watches nothing for them', async () => (await watches()) === before, 5_000);
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    expect(gone.filter((waiter) => waiter.deref()).length, 'of 30').toBeLessThan(5);
+    await Promise.all([waiting.close(), holding.close()]);
   });
 
   test('words in a form of a later version are no answer, and an error says so', async () => {

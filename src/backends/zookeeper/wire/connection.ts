@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { CALL_TIMEOUT_MS, type Cancel, type Clock } from '../../../core/index.ts';
 import { ConnectionLost } from './errors.ts';
 import { type Frames, int, JuteFrame, long, record } from './jute.ts';
-import { type Operation, sync } from './operations.ts';
+import { type Operation, removeWatch, sync } from './operations.ts';
 import { type Pending, Requests, type Watcher } from './requests.ts';
 
 /** The identity that asks for a new session. */
@@ -94,6 +94,11 @@ export class ZooKeeperConnection {
     if (this.#trouble) reject(this.#trouble);
     else this.#send(this.#requests.add({ operation, sent: this.#clock.now(), resolve, reject, watcher }));
     return promise as Promise<T>;
+  }
+
+  /** Ends the watch of a node for one watcher. */
+  unwatch(path: string, watcher: Watcher): void {
+    this.#requests.watches.remove(path, watcher, () => this.request(removeWatch(path))).catch(() => {});
   }
 
   /** Requests of one turn of the event loop are sent in one packet. */

@@ -60,18 +60,15 @@ const fixed = <T>(size: number, put: Put<T>, get: (this: Buffer, at: number) => 
 });
 
 /** A kind whose values are converted, and then stored as values of another kind. */
-const as = <T, S>(stored: JuteKind<S>, write: (value: T) => S, read: (value: S) => T): JuteKind<T> => ({
+const as = <T, S, R = S>(stored: JuteKind<S, R>, write: (value: T) => S, read: (value: R) => T): JuteKind<T> => ({
   write: (to, value) => stored.write(to, write(value)),
   read: (from) => read(stored.read(from)),
 });
 
 export const int = fixed<number>(4, Buffer.prototype.writeInt32BE, Buffer.prototype.readInt32BE);
 export const long = fixed<bigint>(8, Buffer.prototype.writeBigInt64BE, Buffer.prototype.readBigInt64BE);
-export const bool = as<boolean, number>(
-  fixed(1, Buffer.prototype.writeInt8, Buffer.prototype.readInt8),
-  Number,
-  Boolean,
-);
+const byte = fixed<number>(1, Buffer.prototype.writeInt8, Buffer.prototype.readInt8);
+export const bool = as<boolean, number>(byte, Number, Boolean);
 /** ms since 1970. */
 export const time = as<number, bigint>(long, BigInt, Number);
 
@@ -88,15 +85,7 @@ export const bytes: JuteKind<Uint8Array, Buffer> = {
   },
 };
 
-export const text: JuteKind<string> = {
-  write(to, value) {
-    const size = Buffer.byteLength(value);
-    int.write(to, size);
-    const at = to.reserve(size);
-    to.bytes.write(value, at);
-  },
-  read: (from) => bytes.read(from).toString(),
-};
+export const text = as<string, Uint8Array, Buffer>(bytes, Buffer.from, (found) => found.toString());
 
 export const list = <T>(each: JuteKind<T>): JuteKind<readonly T[]> => ({
   write(to, values) {

@@ -46,6 +46,7 @@ const NODE = record({ path: text, data: bytes, acl: list(ACL), mode: int });
 const CREATED = record({ path: text, stat: STAT });
 const READ = record({ data: bytes, stat: STAT });
 const NAMES = list(text);
+const NODE_WATCH = record({ path: text, type: int });
 export type CreatedNode = ReturnType<typeof CREATED.read>;
 export type Read = ReturnType<typeof READ.read>;
 
@@ -99,19 +100,22 @@ export interface NodeChildren {
   readonly asOf: bigint;
 }
 
+const LISTING: Answer<NodeChildren> = {
+  read: (from) => ({ names: NAMES.read(from), asOf: STAT.read(from).pzxid }),
+};
+
 export const getChildren = (path: string): Operation<NodeChildren> =>
-  reading(
-    'getChildren2',
-    12,
-    { kind: 'children', path },
-    {
-      read: (from) => ({ names: NAMES.read(from), asOf: STAT.read(from).pzxid }),
-    },
-  );
+  reading('getChildren2', 12, { kind: 'children', path }, LISTING);
 
 /** The watcher of `exists` is also called when a missing node is created. */
 export const exists = (path: string): Operation<Stat> =>
   reading('exists', 3, { kind: 'node', path, ifMissing: true }, STAT);
+
+/** Ends the watch that `getData` or `exists` has set. Since 3.5. */
+export const removeWatch = (path: string): Operation<void> => {
+  const message = { path, type: 2 };
+  return { name: 'removeWatches', code: 18, write: (to) => NODE_WATCH.write(to, message), ...NO_ANSWER };
+};
 
 export const getAcl = (path: string): Operation<readonly Acl[]> => ({
   ...{ name: 'getACL', code: 6 },

@@ -72,16 +72,25 @@ export interface Watcher {
 
 /** The watchers of nodes. A watch fires once, and ends with its connection: then each watcher is called, looks again and sets a watch on the next. */
 export class Watches {
-  readonly #waiting = new Map<string, Watcher[]>();
+  readonly #waiting = new Map<string, Set<Watcher>>();
 
   add({ kind, path }: NonNullable<Operation<unknown>['watches']>, watcher: Watcher): void {
     const name = `${kind} ${path}`;
-    const others = this.#waiting.get(name) ?? [];
+    const watchers = this.#waiting.get(name) ?? new Set();
     // Watchers that are over are removed only at a count of 1, 2, 4, 8…: to look at all watchers each time would cost the square of their number.
-    const isTime = (others.length & (others.length - 1)) === 0;
-    const watchers = isTime ? others.filter((other) => !other.isOver?.()) : others;
-    watchers.push(watcher);
-    this.#waiting.set(name, watchers);
+    const isTime = (watchers.size & (watchers.size - 1)) === 0;
+    if (isTime) for (const other of watchers) if (other.isOver?.()) watchers.delete(other);
+    this.#waiting.set(name, watchers.add(watcher));
+  }
+
+  /** @param unset asks the server to forget its watch of the node: called if no other watcher is left */
+  async remove(path: string, watcher: Watcher, unset: () => Promise<void>): Promise<void> {
+    const name = `node ${path}`;
+    const watchers = this.#waiting.get(name);
+    if (!watchers?.delete(watcher) || watchers.size > 0) return;
+    this.#waiting.delete(name);
+    await unset();
+    this.#notify(name); // the server has also forgotten a watch that was on its way to it: its watcher looks again
   }
 
   event(from: JuteFrame): void {

@@ -5,6 +5,8 @@ import { ConnectionLost, KeeperError } from '../../../../src/backends/zookeeper/
 import type { SessionSettings } from '../../../../src/backends/zookeeper/wire/open.ts';
 import {
   createEphemeralSequential,
+  createPersistent,
+  exists,
   getChildren,
   getData,
   OPEN,
@@ -83,6 +85,25 @@ describeOn('zookeeper', 'a session', () => {
     await connection.request(setData(path, Buffer.from('2')));
     await connection.request(sync);
     expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  test.for([
+    'set',
+    'on its way',
+  ])('a watcher misses no change of a node, though another watcher of that node ends while its own watch is %s', async (state) => {
+    await using opened = open([server.port]);
+    const connection = await opened.session.connection(WITHIN);
+    const [ended, looks] = [vi.fn(), vi.fn()];
+    const path = `/${encodeURIComponent(state)}`;
+    await connection.request(exists(path), ended).catch(() => {}); // the node is missing
+    const second = connection.request(exists(path), looks).catch(() => {});
+    if (state === 'set') await second;
+    connection.unwatch(path, ended);
+    await second;
+    await connection.request(createPersistent(path, Buffer.from('data'), OPEN));
+    await connection.request(sync);
+    expect(looks).toHaveBeenCalledTimes(1);
+    expect(ended).not.toHaveBeenCalled();
   });
 
   test('closing ends the session on the server at once', async () => {
