@@ -173,7 +173,7 @@ export const DANGERS: readonly Danger<Facts>[] = [
     when: ({ maxValueSize }) => maxValueSize >= 0 && maxValueSize < MAX_QUEUE_BYTES,
     message: ({ maxValueSize }) =>
       `the bucket takes values of up to ${maxValueSize} bytes: a queue of many waiters is longer, and then nobody can join or leave it`,
-    advice: 'let it take 64 kB: nats stream edit KV_<bucket> --max-msg-size 65536',
+    advice: 'let it take 256 kB: nats stream edit KV_<bucket> --max-msg-size 262144',
   },
   {
     severity: 'danger',

@@ -43,11 +43,11 @@ const KINDS: readonly { readonly can: readonly string[]; over(client: never): Po
 const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[] = [
   {
     can: ['execute', 'sendCommand', 'connect'],
-    why: 'createClientPool() is none of them: a pool has no connection to listen on',
+    why: 'createClientPool() is none of them: it has no connection to listen on',
   },
   {
     can: ['customCommand', 'invokeScriptWithRoute'],
-    why: 'GlideClusterClient does not say which node has a key: for a Cluster, use ioredis or redis (node-redis)',
+    why: 'GlideClusterClient does not say which node has a key: for a Cluster, use ioredis or node-redis',
   },
 ];
 

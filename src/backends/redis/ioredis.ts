@@ -1,6 +1,6 @@
 import { LockError } from '../../core/index.ts';
 import { isReply } from './errors.ts';
-import { CHANGED_KEYS, connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
+import { CHANGED_KEYS, connections, hangUpOf, type ListenOver, type OwnConnection, type Port } from './port.ts';
 
 /** The part of ioredis that sends commands. */
 export interface IoredisSender {
@@ -100,17 +100,8 @@ export function overIoredis(client: IoredisLike): Port {
   };
 }
 
-/**
- * @param kind `sharded`: the channel belongs to a slot, and a move of the slot calls `lost`, too. `keys`: messages name changed keys, over RESP2, since
- * ioredis does not deliver the pushes of RESP3; `ready` resolves to the id of the connection
- */
-export function listenOver(
-  client: IoredisLike,
-  channel: string,
-  onMessage: (message: string) => void,
-  lost: () => void,
-  kind?: 'sharded' | 'keys',
-): Listening<string> {
+/** Changed keys come over RESP2, since ioredis does not deliver the pushes of RESP3. */
+export const listenOver: ListenOver<IoredisLike> = (client, channel, onMessage, lost, kind) => {
   const listener = client.duplicate({ ...OURS, ...(kind === 'keys' && { protocol: 2 }) });
   const sharded = kind === 'sharded';
   listener.on('end', lost);
@@ -126,7 +117,7 @@ export function listenOver(
     return id;
   };
   return { ready: listener.connect().then(subscribe), hangUp };
-}
+};
 
 /** @param keyPrefix the prefix of the Cluster's client, since the client of a node has none */
 export async function connectionOver(
@@ -189,9 +180,7 @@ class ChosenDatabase {
     const answer = await call();
     if (this.#client.stream === stream) return answer;
     // The client sent the command again over another connection, perhaps before that connection was in the database.
-    throw new Error(
-      `the connection was lost and the client sent it again: it is not known whether it ran in database ${database}`,
-    );
+    throw new Error('the connection was lost and the client sent it again: it is not known in which database it ran');
   }
 }
 
@@ -201,7 +190,7 @@ async function selectDatabase(client: IoredisSender, database: number): Promise<
     await client.call('select', `${database}`);
   } catch (error) {
     if (!['ERR', 'NOPERM', 'NOAUTH'].some((code) => isReply(error, code))) throw error;
-    const message = `redis refused database ${database}: ${(error as Error).message}. What to do: name a database that the server has, and grant the user +select`;
+    const message = `redis refused database ${database}: ${(error as Error).message}. What to do: name a database of the server, and grant the user +select`;
     throw new LockError('LOCK_UNAVAILABLE', message, { backend: 'redis', cause: error });
   }
 }

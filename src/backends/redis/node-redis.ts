@@ -1,6 +1,6 @@
 import { onceFor, systemClock } from '../../core/index.ts';
 import { isReply } from './errors.ts';
-import { CHANGED_KEYS, connections, hangUpOf, type Listening, type OwnConnection, type Port } from './port.ts';
+import { CHANGED_KEYS, connections, hangUpOf, type ListenOver, type OwnConnection, type Port } from './port.ts';
 
 /** The part of a node-redis client that holdfast uses. */
 export interface NodeRedisLike {
@@ -124,17 +124,8 @@ export function overNodeRedis(client: NodeRedisLike): Port {
   };
 }
 
-/**
- * @param kind `sharded`: the channel belongs to a slot, and a move of the slot calls `lost`, too. `keys`: messages name changed keys, as a list, or
- * null for all keys; `ready` resolves to the id of the connection
- */
-export function listenOver(
-  client: NodeRedisLike,
-  channel: string,
-  onMessage: (message: string) => void,
-  lost: () => void,
-  kind?: 'sharded' | 'keys',
-): Listening<string> {
+/** Changed keys come as a list, or as null for all keys. */
+export const listenOver: ListenOver<NodeRedisLike> = (client, channel, onMessage, lost, kind) => {
   const resp2 = kind === 'keys' ? { RESP: 2, emitInvalidate: false, maintNotifications: 'disabled' } : {};
   // A listener may be silent for long, and `socketTimeout` would end its connection.
   const listener = duplicate(client, lost, { socketTimeout: undefined }, resp2);
@@ -148,7 +139,7 @@ export function listenOver(
     return id;
   };
   return { ready: listener.connect().then(subscribe), hangUp };
-}
+};
 
 /** Ends a connection of ours in any of its states. */
 const endOf = (own: NodeRedisOwn) => (): void => {

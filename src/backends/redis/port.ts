@@ -75,6 +75,19 @@ export interface Listening<T = unknown> {
 }
 
 /**
+ * Listens over one more connection like the client's.
+ * @param kind `sharded`: the channel belongs to a slot, and a move of the slot calls `lost`, too. `keys`: messages name changed keys; `ready` resolves
+ * to the id of the connection
+ */
+export type ListenOver<Client> = (
+  client: Client,
+  channel: string,
+  onMessage: (message: string) => void,
+  lost: () => void,
+  kind?: 'sharded' | 'keys',
+) => Listening<string>;
+
+/**
  * Makes the `ownConnection` of a client that cannot wait for replicas, since its connections reconnect or are shared.
  * @throws LockError `LOCK_UNSUPPORTED`, as a rejection
  */

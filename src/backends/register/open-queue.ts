@@ -43,8 +43,8 @@ export function placeTerms(
 }
 
 const MAX_MARKS = 4;
-/** The longest text of a queue that this engine may have to write, bytes. */
-export const MAX_QUEUE_BYTES = 65_536;
+/** The longest text of a queue that this engine may have to write, bytes. An item of DynamoDB has 400 KB, a message of NATS 1 MB. */
+export const MAX_QUEUE_BYTES = 262_144;
 /** More than the text of a claim can have, bytes. */
 const MAX_CLAIM_BYTES = 2_048;
 /** By how much the numbers in the text of a claim may grow, bytes: a queue that is full still has to take a renewal of each claim. */
