@@ -22,6 +22,16 @@ test('the first claim asks for no number, and the next for one above all that a 
   expect(proposals(), 'never lower').toEqual([9n, 9n, 9n]);
 });
 
+test('a hold is worth what the votes under its token are worth, and no longer for a vote under another token', async () => {
+  const { attempt, say } = scripted();
+  const outcome = await attempt(claim());
+  await say(yes(1n), yes(86_400_000_000n));
+  expect(outcome.value, 'with two tokens, one of them far ahead').toBeUndefined();
+  await say(undefined, undefined, yes(1n, { validFor: 10_000 }));
+  expect(outcome.value).toMatchObject({ granted: true, token: 1n });
+  expect(outcome.value).toHaveProperty('validFor', expect.closeTo(10_000, -3));
+});
+
 test.each([
   [{ minToken: 9n }, 9n],
   [{ minToken: 5n }, 5n],
