@@ -1996,4 +1996,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'a wait for a value that never comes leaves nothing behind, in the process and on the server',
     ),
   ),
+  bug(
+    'file',
+    'a process that died just as another one connected to it was not found dead: its hold lasted until the lease ended',
+    scene(
+      'test/backends/file/peers.test.ts',
+      'a process that dies while another one connects to it is found dead at once',
+    ),
+  ),
 ];

@@ -184,7 +184,7 @@ export class Peers {
         if (this.#closed) return;
         if (connected) this.#events.onDisconnect().catch(() => {}); // core also asks by its own timer
         if (provesDeath(trouble, peer)) this.#removeDead(peer);
-        else if (connected && attempts < MAX_RETRIES) this.#link(peer, attempts + 1);
+        else if (attempts < MAX_RETRIES) this.#link(peer, attempts + 1); // a process that dies just now resets the connection
       },
     );
     this.#links.set(peer, link);
