@@ -72,6 +72,35 @@ test.each([
   expect(after, 'ms until its error').toBeLessThanOrEqual(15_100);
 });
 
+test('a waiter behind a release that was under way while its process stood still has its own ten seconds', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const line = { cut: false };
+  const refuse = (): Promise<never> => Promise.reject(new Error('no route'));
+  const backend = around(engine, {
+    traits: { ...engine.traits, wakes: 'watch' },
+    attempt: (claim) => (line.cut ? refuse() : engine.attempt(claim)),
+    release: (...args) => (line.cut ? never() : engine.release(...args)),
+  });
+  const mutex = createLocks(backend, { clock, ttl: 600_000, handOff: false }).mutex('key');
+  const lease = await mutex.acquire();
+  line.cut = true;
+  let outcome = 'waits';
+  const waiter = mutex.acquire({ wait: 200_000 });
+  waiter.catch(({ code }) => {
+    outcome = code;
+  });
+  void lease.release();
+  await clock.advance(100);
+  clock.suspend(60_000);
+  clock.resync();
+  await clock.advance(4_000);
+  expect(outcome, 'after some seconds of trouble').toBe('waits');
+  line.cut = false;
+  await clock.advance(5_000);
+  expect((await waiter).held).toBe(true);
+});
+
 test('a caller of several keys ends within 15 s of an outage, though the release of those that it has gets no answer', async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });

@@ -1903,14 +1903,6 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'register',
-    'a withdrawal ended with the lease of its claim, while a write without an answer could still come: the store then had a hold that no process knew',
-    scene(
-      'test/backends/register/late.test.ts',
-      'a withdrawal goes on until the store answers, so a write that comes long after the lease makes no ghost',
-    ),
-  ),
-  bug(
-    'register',
     'where a store removes what is old, the refusal of a lease that was too long also failed the other attempts, the renewals and the releases of the same write',
     scene(
       'test/backends/register/proof.test.ts',

@@ -66,12 +66,11 @@ export class NodeClaims implements ClaimOfAll {
     }
   }
 
-  /** Asks the other nodes for a vote. If one of the few gave a token, they are asked for the same token. */
+  /** Asks the other nodes for a vote. They are not asked for the token of the first vote: the clock of that node may be far ahead. */
   askRest(minToken: bigint | undefined): void {
     const [rest, sent] = [this.#rest, this.#context.clock.now()];
-    const given = this.#answers.find((answer) => answer.kind === 'yes');
     this.#rest = [];
-    for (const i of rest) this.#askNode(i, given?.token ?? minToken, sent);
+    for (const i of rest) this.#askNode(i, minToken, sent);
   }
 
   /** What the few nodes asked first say so far; undefined if all were asked. `other`: one of the few granted, failed or was late, so all must be asked. */

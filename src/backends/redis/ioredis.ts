@@ -180,7 +180,7 @@ class ChosenDatabase {
     const answer = await call();
     if (this.#client.stream === stream) return answer;
     // The client sent the command again over another connection, perhaps before that connection was in the database.
-    throw new Error('the connection was lost and the client sent it again: it is not known in which database it ran');
+    throw new Error(`the connection was lost and it was sent again: it is not known if it ran in database ${database}`);
   }
 }
 

@@ -100,7 +100,7 @@ class Register implements Backend {
     try {
       const { attempt, joined } = await this.#document(claim.key).take({ ttl: claim.ttl, putOff }, (queue): Asked => {
         if (queue.find(claim.id)) return { attempt: queue.attempt(claim) };
-        const refusal = proof?.refusal(claim.ttl) ?? (isLate() ? TOO_LATE : queue.noRoomFor(claim));
+        const refusal = proof?.refusal(claim.ttl) ?? (isLate() ? TOO_LATE : queue.reserve(claim));
         if (refusal) return { attempt: refusal };
         return { attempt: queue.attempt(claim), joined: queue.joined !== undefined };
       });

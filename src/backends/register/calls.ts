@@ -103,10 +103,8 @@ export class Calls {
     const giveUp = (): void => {
       late.reject(new Error(`${store.name} did not answer ${what} within ${Math.round(clock.now() - sent)} ms`));
     };
-    // As in the core, the timer does not keep the process alive: the socket of the request does.
-    const limit = () => clock.after(this.#limit, giveUp, true);
-    const timers = [limit()];
-    const hurry = (): unknown => timers.push(limit());
+    const timers = [clock.after(this.#limit, giveUp)];
+    const hurry = (): unknown => timers.push(clock.after(this.#limit, giveUp));
     this.#hurries.add(hurry);
     try {
       return await Promise.race([act(end.signal), late.promise]);

@@ -47,6 +47,8 @@ const MAX_MARKS = 4;
 export const MAX_QUEUE_BYTES = 262_144;
 /** More than the text of a claim can have, bytes. */
 const MAX_CLAIM_BYTES = 2_048;
+/** About what the text of a claim without a label has, bytes. */
+const USUAL_CLAIM_BYTES = 192;
 /** By how much the numbers in the text of a claim may grow, bytes: a queue that is full still has to take a renewal of each claim. */
 const GROWTH_BYTES = 32;
 
@@ -60,6 +62,8 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
   readonly #overdue: readonly StoredClaim[];
   /** Whether a step removes an overdue claim, so that the queue has to be written without it. */
   #clears = false;
+  /** About how many bytes the text of the queue has; undefined until a claim needs room. */
+  #bytes: number | undefined;
 
   constructor({ last, claims, out }: QueueDocument, sight: Sight, pace: Parameters<typeof placeTerms>[1]) {
     const counter = new TokenCounter(last);
@@ -112,15 +116,15 @@ export class OpenQueue extends EngineQueue implements QueueDocument {
     return turns;
   }
 
-  /** @returns an error if the claim would join, and the text of the queue has no room for it */
-  noRoomFor(claim: Claim): Error | undefined {
+  /** Reserves room in the text of the queue for the claim, if it would join. @returns an error if there is no room */
+  reserve(claim: Claim): Error | undefined {
     const claims = [...this.claims];
     if (!claim.queue && !admits(claims, claim)) return undefined;
-    const bytes = Buffer.byteLength(queueText(claim.key, this, '')) + claims.length * GROWTH_BYTES;
-    const isFull = bytes + MAX_CLAIM_BYTES > MAX_QUEUE_BYTES;
-    return isFull
-      ? new Error(`the queue of this key has no room for one more claim after ${claims.length}`)
-      : undefined;
+    this.#bytes ??= Buffer.byteLength(queueText(claim.key, this, ''));
+    if (this.#bytes + claims.length * GROWTH_BYTES + MAX_CLAIM_BYTES > MAX_QUEUE_BYTES)
+      return new Error(`the queue of this key has no room for one more claim after ${claims.length}`);
+    this.#bytes += USUAL_CLAIM_BYTES + Buffer.byteLength(claim.label);
+    return undefined;
   }
 
   /** Removes a claim. @param by the mark of the step @returns whether this step has removed it, now or by a write that was sent before */

@@ -80,7 +80,7 @@ export class Admissions {
     return { granted: true, token, validFor: validFor(connection, claim, asked), lost: lost.signal };
   }
 
-  /** Writes the node again, so that the watch of the next permit fires. If no answer comes, the next connection must repeat the write. */
+  /** Writes the node again, so that the watch of the next permit fires. If that fails twice, the next connection repeats the write. */
   async relay(connection: ZooKeeperConnection, place: OwnNode): Promise<void> {
     const { relay = 'sent' } = place;
     if (relay === 'sent') return;

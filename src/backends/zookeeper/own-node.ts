@@ -21,7 +21,7 @@ export interface OwnNode {
   readonly made: number;
   /** When the last answered attempt began; before the first answer, when the attempt began that has made or found the node. */
   asked: number;
-  /** The write that notifies the next permit of this admission, until it is answered; undefined: no write is needed. */
+  /** The write that notifies the next permit of this admission, until it has succeeded; undefined: no write is needed. */
   relay?: Operation<unknown> | 'sent';
   /** The connection that watches the node. While this connection lives and its watch has not fired, the node exists. */
   seenOn?: ZooKeeperConnection;

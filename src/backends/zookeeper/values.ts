@@ -177,9 +177,10 @@ export class ZookeeperValues implements Values {
 
   /** @param record its text is the name of the node of the hold @param now the leader's time when `record` was read */
   #count(connection: ZooKeeperConnection, key: string, record: KeyRecord, now: number): Promise<unknown> {
-    this.#maySweep(connection, key); // runs that always fail store no value
     const stored = writeRecord({ ...recordOf(undefined, record), counts: record.counts - now, text: record.text });
-    return putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#settings.acl);
+    const put = putNode(connection, this.#paths(key).attempts, Buffer.from(stored), this.#settings.acl);
+    this.#maySweep(connection, key); // runs that always fail store no value
+    return put;
   }
 
   #maySweep(connection: ZooKeeperConnection, key: string): void {

@@ -10,8 +10,7 @@ const MAX_RETRY_PAUSE_MS = 2_000;
 
 /**
  * Takes back, in the background, all that the engine may have given to this id. It releases the id again and again until the engine confirms the
- * release, or until the lease of the claim must be over, where the claim has a lease of its own. An engine without a clock cannot refuse what comes
- * after the lease, so there only a release ends it. Only `close` waits for a withdrawal.
+ * release, or until the lease of the claim must be over, where the claim has a lease of its own. Only `close` waits for a withdrawal.
  * @param lateUntil the time until which an unanswered request may arrive: then the id is released once more
  */
 export function withdraw(engine: Engine, claim: Claim, lateUntil = 0): void {
@@ -39,8 +38,7 @@ async function goesOnAfter({ activity, backend, clock }: Engine, ms: number): Pr
 
 async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
   const { activity, backend, clock } = engine;
-  const expires = backend.traits.lifetime === 'lease' && !backend.traits.observedExpiry;
-  const until = expires ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
+  const until = backend.traits.lifetime === 'lease' ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
   activity.begin();
   try {
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {

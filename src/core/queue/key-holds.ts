@@ -192,7 +192,7 @@ async function giveUp(holds: KeyHolds, hold: Hold, now: number): Promise<boolean
   } catch (error) {
     withdraw(engine, currentClaim(hold));
     hold.publish('releaseFailed', { error });
-    outage = new Outage(sent, error);
+    outage = new Outage(Math.max(sent, engine.clock.now() - CALL_TIMEOUT_MS), error); // not the time in which this process stood still
     return false;
   } finally {
     holds.leave(hold.owner, outage);
