@@ -49,18 +49,23 @@ test.each<[string, () => Promise<never>, number, number]>([
   for (const { after } of ends) expect(after, 'ms until it was told').toBeLessThanOrEqual(bound);
 });
 
-test.each([
-  6_000, 9_000, 30_000,
-])('a waiter behind a release that gets no answer ends within 15 s, with a ttl of %i ms', async (ttl) => {
+/** A process on an engine that answers no release while `cut` is set, and attempts as `attempt` does. */
+function silenceable(options: LockOptions, attempt: () => Promise<never> = never) {
   const clock = manualClock(1);
   const engine = memory({ clock });
   const line = { cut: false };
   const backend = around(engine, {
-    traits: { ...engine.traits, wakes: 'watch' },
-    attempt: (claim) => (line.cut ? never() : engine.attempt(claim)),
+    attempt: (claim) => (line.cut ? attempt() : engine.attempt(claim)),
     release: (...args) => (line.cut ? never() : engine.release(...args)),
   });
-  const mutex = createLocks(backend, { clock, ttl, handOff: false }).mutex('key');
+  return { clock, engine, line, locks: createLocks(backend, { clock, ...options }) };
+}
+
+test.each([
+  6_000, 9_000, 30_000,
+])('a waiter behind a release that gets no answer ends within 15 s, with a ttl of %i ms', async (ttl) => {
+  const { clock, line, locks } = silenceable({ ttl, handOff: false });
+  const mutex = locks.mutex('key');
   const lease = await mutex.acquire();
   line.cut = true;
   const began = clock.now();
@@ -73,16 +78,9 @@ test.each([
 });
 
 test('a waiter behind a release that was under way while its process stood still has its own ten seconds', async () => {
-  const clock = manualClock(1);
-  const engine = memory({ clock });
-  const line = { cut: false };
   const refuse = (): Promise<never> => Promise.reject(new Error('no route'));
-  const backend = around(engine, {
-    traits: { ...engine.traits, wakes: 'watch' },
-    attempt: (claim) => (line.cut ? refuse() : engine.attempt(claim)),
-    release: (...args) => (line.cut ? never() : engine.release(...args)),
-  });
-  const mutex = createLocks(backend, { clock, ttl: 600_000, handOff: false }).mutex('key');
+  const { clock, line, locks } = silenceable({ ttl: 600_000, handOff: false }, refuse);
+  const mutex = locks.mutex('key');
   const lease = await mutex.acquire();
   line.cut = true;
   let outcome = 'waits';
@@ -102,15 +100,8 @@ test('a waiter behind a release that was under way while its process stood still
 });
 
 test('a caller of several keys ends within 15 s of an outage, though the release of those that it has gets no answer', async () => {
-  const clock = manualClock(1);
-  const engine = memory({ clock });
-  const line = { cut: false };
-  const backend = around(engine, {
-    attempt: (claim) => (line.cut ? never() : engine.attempt(claim)),
-    release: (...args) => (line.cut ? never() : engine.release(...args)),
-  });
+  const { clock, engine, line, locks } = silenceable({});
   await createLocks(engine, { clock, ttl: '1h' }).mutex('b').acquire();
-  const locks = createLocks(backend, { clock });
   const began = clock.now();
   const both = locks
     .all(['a', 'b'])
