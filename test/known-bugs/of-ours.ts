@@ -1996,4 +1996,28 @@ export const OF_OURS: readonly KnownBug[] = [
       'a process that dies while another one connects to it is found dead at once',
     ),
   ),
+  bug(
+    'postgres-advisory',
+    'an index that was made concurrently inside the lock waited for the waiters of the lock: for ever',
+    scene(
+      'test/backends/postgres/advisory.test.ts',
+      'inside the lock an index can be made concurrently while others wait for the lock',
+    ),
+  ),
+  bug(
+    'zookeeper',
+    'an acquire that the server refused stayed in memory until the next connection',
+    scene(
+      'test/backends/zookeeper/access.test.ts',
+      'acquires that the server refuses a stranger leave nothing in this process',
+    ),
+  ),
+  bug(
+    'register',
+    'after an outage the queue of each key stayed in memory',
+    scene(
+      'test/backends/register/outage.test.ts',
+      'the queue of a key whose write was not answered is kept while its claim may be released, and no longer',
+    ),
+  ),
 ];

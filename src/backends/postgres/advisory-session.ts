@@ -1,5 +1,4 @@
 import { type Claim, type Grant, isExclusive, withLimit } from '../../core/index.ts';
-import { repeat } from '../shared/repeat.ts';
 import type { LockSession } from '../shared/session-locks.ts';
 import { isTrue, type PoolRow } from './pool.ts';
 import type { Server } from './server.ts';
@@ -9,8 +8,8 @@ import { advisoryAttempt, advisoryUnlock, advisoryWait } from './sql.generated.t
 /** The first pause before a cancellation is sent again, ms, and how often at most: a cancellation that comes before its statement has no effect. */
 const RECANCEL_MS = 50;
 const MAX_CANCELLATIONS = 5;
-/** ms between two looks at whether a session that waits is still there. Another session looks. */
-export const LOOK_INTERVAL_MS = 10_000;
+/** How long a wait may take to answer, ms: the server gives it 5 s. */
+const MAX_WAIT_MS = 10_000;
 
 /** Sends a statement on another session, one that does not wait. */
 export type AskElsewhere = (text: string, values: unknown[]) => Promise<PoolRow[]>;
@@ -54,18 +53,8 @@ export class AdvisorySession implements LockSession {
   async wait(lock: string, claim: Claim): Promise<Grant | undefined> {
     this.#over = false;
     this.#cancelled = undefined;
-    const answer = this.session.wait(this.#server.named(advisoryWait), argumentsOf(lock, claim));
-    this.#outcome = answer
-      .then(([row]) => row)
-      .catch(() => undefined)
-      .finally(() => {
-        this.#over = true;
-      });
-    // Without these looks, a wait on a connection that broke silently would never end.
-    const pause = (): number => LOOK_INTERVAL_MS;
-    const stopLooking = repeat(this.#server.clock, pause, () => this.#look());
+    this.#outcome = this.#untilGranted(argumentsOf(lock, claim));
     const row = await this.#outcome;
-    stopLooking();
     if (this.#cancelled) {
       await this.#cancelled;
       return undefined;
@@ -92,35 +81,35 @@ export class AdvisorySession implements LockSession {
     this.session.cut();
   }
 
-  async #cancel(): Promise<void> {
+  async #untilGranted(values: unknown[]): Promise<PoolRow | undefined> {
     try {
-      for (let sent = 0; !this.#over && sent <= MAX_CANCELLATIONS; sent++) {
-        const end = sent < MAX_CANCELLATIONS ? 'pg_cancel_backend' : 'pg_terminate_backend';
-        const found = await this.#there(`${end}(pid)`);
+      while (!this.#cancelled) {
+        const [row] = await this.session.query(this.#server.named(advisoryWait), values, MAX_WAIT_MS);
+        if (row!.token) return row;
+      }
+    } catch {
+    } finally {
+      this.#over = true;
+    }
+    return undefined;
+  }
+
+  async #cancel(): Promise<void> {
+    // If a role may not see when the session of another role began, the start of the server is taken instead.
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+      WHERE pid = $1 AND extract(epoch FROM coalesce(backend_start, pg_postmaster_start_time()))::text = $2`;
+    try {
+      for (let sent = 0; !this.#over && sent < MAX_CANCELLATIONS; sent++) {
+        const found = await this.#ask(cancel, [...this.#process]);
         if (found.length === 0) break; // the session has ended, or this is another server by now
         await withLimit(this.#outcome!, RECANCEL_MS * 2 ** sent, Error, this.#server.clock).catch(() => {}); // the wait goes on: cancel again
       }
-    } catch {
-      // No other session could end the wait, so the connection is cut.
-    }
-    if (!this.#over) this.cut();
+    } catch {}
+    if (!this.#over) this.cut(); // no other session could end the wait
     await this.#outcome;
     // If the lock is granted as the cancellation arrives, the answer may be a grant or an error: in both cases the session may have the lock.
-    if (!this.ended.aborted) await this.session.query('SELECT pg_advisory_unlock_all()', []).catch(() => this.cut());
+    if (!this.ended.aborted) await this.session.query('SELECT pg_advisory_unlock_all()').catch(() => this.cut());
     this.waiting = false;
-  }
-
-  async #look(): Promise<void> {
-    const found = await this.#there('').catch(() => []);
-    if (!this.#over && found.length === 0) this.cut();
-  }
-
-  /** Runs `act` on another session, while this one waits; '' only looks. @returns a row if this session is still there */
-  #there(act: string): Promise<PoolRow[]> {
-    // If a role may not see when the session of another role began, the start of the server is taken instead.
-    const began = 'coalesce(backend_start, pg_postmaster_start_time())';
-    const where = `pid = $1 AND extract(epoch FROM ${began})::text = $2`;
-    return this.#ask(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [...this.#process]);
   }
 
   #grantOf({ token }: PoolRow): Grant {

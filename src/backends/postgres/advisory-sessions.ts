@@ -88,8 +88,8 @@ export class AdvisorySessions implements SessionSource<AdvisorySession> {
 }
 
 const ASKED = 'opening a session';
-/** A statement that fails if the role cannot draw tokens. */
-const TOKENS = "SELECT last_value, '{token}(bigint)'::regprocedure FROM {tokens}";
+/** A statement that fails if the newest function is missing, or the role cannot draw tokens. */
+const TOKENS = "SELECT last_value, '{wait}(bigint,boolean)'::regprocedure FROM {tokens}";
 
 /**
  * Opens a session for advisory locks. It must be on a primary, have the rights, and stay the same from statement to statement.

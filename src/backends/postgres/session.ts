@@ -5,7 +5,7 @@ import type { Dial, PgClient, PoolRow } from './pool.ts';
 
 /** The longest wait for an answer, and the pause between two looks at an idle session, ms. */
 const MAX_ANSWER_MS = 5_000;
-/** The longest timer of Node, ms. It means no limit: otherwise the limit that the application sets for its statements would end a wait. */
+/** The longest timer of Node, ms. It means no limit of pg: the limit that the application sets for its statements would end a wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
@@ -105,18 +105,11 @@ export class Session {
   }
 
   /**
-   * Sends a statement. If no answer comes in time, the session ends: later statements would only wait behind this one. The time begins as the
-   * statement is sent, since hundreds of them may wait for their turn on a session that is well.
+   * Sends a statement, after the statement before has ended: later versions of pg do not queue statements. If no answer comes in time, the session
+   * ends: later statements would only wait behind this one. The time begins as the statement is sent, since hundreds of them may wait for their
+   * turn on a session that is well. Meanwhile this process stays alive: a script that does nothing else would end in the middle of its `await`.
    */
-  query(text: string, values: unknown[] = []): Promise<PoolRow[]> {
-    return this.wait(text, values, MAX_ANSWER_MS);
-  }
-
-  /**
-   * Sends a statement, by default without a time limit, after the statement before has ended: later versions of pg do not queue statements. A
-   * statement under way keeps this process alive: a script that does nothing else would end in the middle of its `await`. An idle session lets it end.
-   */
-  async wait(text: string, values: unknown[], limit = Number.POSITIVE_INFINITY): Promise<PoolRow[]> {
+  async query(text: string, values: unknown[] = [], limit = MAX_ANSWER_MS): Promise<PoolRow[]> {
     if (this.#working++ === 0) this.#client.ref?.();
     const answer = this.#last.then(() => {
       const call = this.#timeouts.begin(limit, () => this.cut());
@@ -154,7 +147,7 @@ export class Session {
     this.cut();
   }
 
-  /** Cuts a session that does not answer or takes no writes. A busy one needs no look: its statement has a limit, or waits on purpose. */
+  /** Cuts a session that does not answer or takes no writes. A busy one needs no look: its statement has a limit. */
   async #look(): Promise<void> {
     if (this.#working > 0) return;
     const [row] = await this.query(IS_READ_ONLY).catch(() => []);

@@ -37,6 +37,8 @@ export class KeyDocument {
   #known: QueueState | undefined;
   /** A write was not answered, so it may still come. */
   #doubt = false;
+  /** Until when core may ask to release what such a write has brought. */
+  #doubtEnd = 0;
   #new = true;
   #pending: Step[] = [];
   #running = false;
@@ -46,7 +48,7 @@ export class KeyDocument {
   }
 
   get idle(): boolean {
-    return !this.#running && !this.#doubt;
+    return !this.#running && (!this.#doubt || this.#reader.calls.clock.now() > this.#doubtEnd);
   }
 
   /** @param ttl how long the step can wait for a request that is under way, ms */
@@ -54,7 +56,10 @@ export class KeyDocument {
     { ttl, ...how }: { ttl?: number } & Pick<Step, 'settles' | 'putOff'>,
     apply: (queue: OpenQueue) => T,
   ): Promise<T> {
-    if (ttl !== undefined) this.#reader.calls.hurry(ttl);
+    const { calls } = this.#reader;
+    if (ttl !== undefined) calls.hurry(ttl);
+    // Core asks for longer than a lease. A renewal gives less than a third of it as `ttl`.
+    this.#doubtEnd = Math.max(this.#doubtEnd, calls.clock.now() + 4 * (ttl ?? 0) + REMEMBERED_MS);
     const step: Step = { apply, ...how, ...Promise.withResolvers() };
     this.#pending.push(step);
     if (!this.#running) void this.#run();

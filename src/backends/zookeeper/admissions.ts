@@ -19,7 +19,7 @@ export class Admissions {
 
   /**
    * A definite refusal must leave nothing behind, but may come after the node was made. So this removes the node, unless a notification
-   * has granted it meanwhile: core keeps that hold.
+   * has granted it meanwhile: core keeps that hold. If the server refuses the removal, too, it would refuse it again.
    * @param attempt with all its steps
    */
   async whole(connection: ZooKeeperConnection, claim: Claim, attempt: () => Promise<Attempt>): Promise<Attempt> {
@@ -28,7 +28,9 @@ export class Admissions {
     } catch (error) {
       const isRefused = translateError(error, 'queue') instanceof LockError;
       if (isRefused && !this.#own.get(claim.id, connection.session)?.notified)
-        await this.#own.withdraw(connection, claim).catch(() => {});
+        await this.#own.withdraw(connection, claim).catch((failure) => {
+          if (translateError(failure, 'leave') instanceof LockError) this.#own.forgive(claim.id);
+        });
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LOOK_INTERVAL_MS } from '../../../src/backends/postgres/advisory-session.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { AdvisorySession } from '../../../src/backends/postgres/advisory-session.ts';
 import {
   type AdvisoryBackend,
   type AdvisoryOptions,
@@ -170,28 +170,61 @@ describeOn('postgres', 'advisory locks', () => {
   test('a wait goes on for as long as it takes, also in a role that may not see when its sessions began', async () => {
     await database.sql(`CREATE ROLE owner; CREATE SCHEMA IF NOT EXISTS holdfast; GRANT USAGE, CREATE ON SCHEMA holdfast TO owner;
       CREATE ROLE hired LOGIN IN ROLE owner; ALTER ROLE hired SET role = owner`);
-    let looks = 0;
-    const after: Clock['after'] = (ms, fn, background) => {
-      if (ms === LOOK_INTERVAL_MS) looks++;
-      return systemClock.after(ms === LOOK_INTERVAL_MS ? 100 : ms, fn, background);
-    };
-    const hasty: Clock = { ...systemClock, after };
     const [options, config] = [{ prefix: 'hired' }, { user: 'hired' }];
-    const [holding, waiting] = [await open(options, config), await open({ ...options, clock: hasty }, config)];
+    const [holding, waiting] = [await open(options, config), await open(options, config)];
     const claim = claimOf(fresh());
     const second = claimOf(claim.key);
     expect(await holding.attempt(claim)).toMatchObject({ granted: true });
     expect(await waiting.attempt(second)).toMatchObject({ granted: false });
     const granted = Promise.withResolvers<unknown>();
     await waiting.watch!(second, (grant) => granted.resolve(grant));
-    const session = async () => database.sql("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+    const session = async () => {
+      const blocked = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+      return (await database.sql(`SELECT pid, query_start FROM pg_stat_activity WHERE pid IN (${blocked})`))[0];
+    };
     await until('it waits on the server', async () => (await waits()) === 1);
-    const waiter = await session();
-    await until('two looks have found it there', () => looks > 2);
-    expect(await session(), 'the session that waits').toEqual(waiter);
+    const { pid, query_start: began } = (await session())!;
+    await until('its next statement waits', async () => {
+      const next = await session();
+      return next !== undefined && String(next.query_start) !== String(began);
+    });
+    expect((await session())?.pid, 'the session that waits').toEqual(pid);
     await holding.release(claim);
     expect(await settleWithin('the grant', granted.promise)).toMatchObject({ granted: true });
     await Promise.all([holding.close(), waiting.close()]);
+  });
+
+  test('a wait on a connection that broke silently is given up', async () => {
+    const [holding, waiting] = [await open(), await open()];
+    const claim = claimOf(fresh());
+    const second = claimOf(claim.key);
+    expect(await holding.attempt(claim)).toMatchObject({ granted: true });
+    expect(await waiting.attempt(second)).toMatchObject({ granted: false });
+    await using _ = await waiting.watch!(second, () => {});
+    await until('it waits on the server', async () => (await waits()) === 1);
+    const cut = vi.spyOn(AdvisorySession.prototype, 'cut');
+    database.client(waiting).proxy.stall();
+    await until('its session is ended', () => cut.mock.calls.length > 0, 15_000);
+    cut.mockRestore();
+    await Promise.all([holding.close(), waiting.close()]);
+  });
+
+  test('inside the lock an index can be made concurrently while others wait for the lock', async () => {
+    const table = `t${systemClock.id()}`;
+    await database.sql(`CREATE TABLE ${table} (number int)`);
+    const [holding, waiting] = [createLocks(await open()), createLocks(await open())];
+    const key = fresh();
+    const lease = await holding.mutex(key).acquire();
+    const next = waiting.mutex(key).acquire();
+    await until('it waits on the server', async () => (await waits()) === 1);
+    // A statement without an end keeps its snapshot, and the index waits for that.
+    await settleWithin('the index', database.sql(`CREATE INDEX CONCURRENTLY ON ${table} (number)`), 25_000);
+    await until('it waits on the server again', async () => (await waits()) === 1);
+    await lease.release();
+    expect((await settleWithin('the grant', next, 1_500)).token > lease.token).toBe(true);
+    await next.then((got) => got.release());
+    await Promise.all([holding.close(), waiting.close()]);
+    await until('nothing is left', async () => (await locks()) === 0);
   });
 
   test('a wait on a server that was left is given up, and no session of the next one with the same number is hurt', async ({

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createServer } from 'node:tls';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type ZookeeperOptions, zookeeper } from '../../../src/backends/zookeeper/index.ts';
+import { OwnNodes } from '../../../src/backends/zookeeper/own-nodes.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
 import { startAuthority } from '../../kit/certificates.ts';
 import { HOST } from '../../kit/net.ts';
@@ -63,6 +64,21 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
     await expect(stranger.forceRelease('mine', { reason: 'test' })).rejects.toEqual(unavailable);
     expect(lease.held).toBe(true);
     expect(await lease.release()).toBe(true);
+  });
+
+  test('acquires that the server refuses a stranger leave nothing in this process', async () => {
+    await using owner = client({ prefix: 'digest', auth: ALICE });
+    await owner.mutex('mine').run(() => {});
+    const begin = vi.spyOn(OwnNodes.prototype, 'begin');
+    await using stranger = client({ prefix: 'digest' });
+    for (let asked = 0; asked < 3; asked++)
+      await expect(stranger.mutex('mine').tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    const own = begin.mock.contexts[0] as OwnNodes;
+    expect(begin).toHaveBeenCalledTimes(3);
+    expect(own.leaving.size, 'claims that are still to be removed').toBe(0);
+    const [claim] = begin.mock.calls[0]!;
+    begin.mockRestore();
+    expect(own.begin(claim), 'nothing is known of a refused claim').toBe(true);
   });
 
   test('who may make and remove nodes, but not list them, is refused, and leaves none', async () => {

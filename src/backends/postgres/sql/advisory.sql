@@ -26,6 +26,19 @@ BEGIN
 END
 $holdfast$;
 
+-- Waits for a session lock, for 5 s at most. A statement under way has a snapshot. VACUUM waits for it, and so does CREATE INDEX CONCURRENTLY:
+-- without a limit, an index that is made inside the lock waits for this waiter, and this waiter for the lock.
+CREATE OR REPLACE FUNCTION {wait}(lock bigint, shared boolean) RETURNS boolean
+LANGUAGE plpgsql SET lock_timeout = '5s' AS $holdfast$
+BEGIN
+  PERFORM CASE WHEN shared THEN pg_advisory_lock_shared(lock) ELSE pg_advisory_lock(lock) END;
+  RETURN true;
+EXCEPTION WHEN lock_not_available THEN
+  PERFORM pg_advisory_unlock_all(); -- the server may grant the lock just as the time is over
+  RETURN false;
+END
+$holdfast$;
+
 -- name: advisoryLook
 -- Reads what a new session is, and takes a lock in it. `advisoryKept` looks for this lock.
 --   $1  a random number    $2  the process that must answer; null: any. No other process takes the lock: in a pooler's, it would stay
@@ -58,11 +71,9 @@ FROM (
 ) AS asked
 
 -- name: advisoryWait
--- Waits for a session lock, without a limit. The server evaluates FROM first, so the token is drawn while the lock is held.
+-- Waits for a session lock; `token` is null if the lock was not free in time. FROM is evaluated first: the token is drawn while the lock is held.
 --   $1  the lock    $2  whether it is shared    $3  the lowest token allowed, or null
-SELECT {token}($3::bigint)::text AS token FROM (
-  SELECT CASE WHEN $2::boolean THEN pg_advisory_lock_shared($1::bigint) ELSE pg_advisory_lock($1::bigint) END OFFSET 0
-) AS waited
+SELECT CASE WHEN got THEN {token}($3::bigint)::text END AS token FROM (SELECT {wait}($1::bigint, $2::boolean) AS got OFFSET 0) AS waited
 
 -- name: advisoryUnlock
 --   $1  the lock    $2  whether it is shared
