@@ -38,6 +38,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'docs/production.zh-CN.md': RAN,
   'docs/compatibility.md': RAN,
   'docs/evidence/hosts.md': RAN,
+  'docs/evidence/memos.md': RAN,
   'docs/evidence/owner.md': RAN,
   'docs/evidence/promises.md': RAN,
   'docs/evidence/torture.md': RAN,
