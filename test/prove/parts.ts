@@ -25,7 +25,7 @@ const CREW = { processes: 16, busy: 16 };
 /** For engines that give so many no lock in time: on two processors each hand-over would take longer than the referee allows. */
 const CREW_OF_SLOW = { processes: 8, busy: 4 };
 const SLOW: readonly EngineName[] = ['mysql', 'nats', 's3', 'dynamodb'];
-/** Engines that give hundreds of locks a second get more time, since the sum of the locks grows fastest there. Of the others: 1. */
+/** Engines that give hundreds of locks a second get more time, since the sum of the locks grows fastest there. Each other one has the weight 1. */
 const WEIGHTS: Partial<Record<EngineName, number>> = { file: 3, redis: 8, 'redis-plain': 8, redisson: 8 };
 const weightOf = ({ site }: Tortured): number => WEIGHTS[site.engine] ?? 1;
 const TORTURE_WEIGHT = INSTALLABLE.reduce((sum, each) => sum + weightOf(each), 0);

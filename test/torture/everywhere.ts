@@ -102,7 +102,7 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
       if (verdict.outcome === wanted && agrees) return;
       wrong++;
       mkdirSync(KEPT, { recursive: true });
-      const log = join(KEPT, `${engine}-${verdict.seed}${plan.renewal ? '-thread' : ''}.jsonl`);
+      const log = join(KEPT, `${engine}-${verdict.seed}.jsonl`);
       writeFileSync(log, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
       console.log(`    its history is in ${log}`);
       if (!agrees) console.log(`    Porcupine says ${opinion}, and our judge does not`);

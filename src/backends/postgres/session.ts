@@ -5,7 +5,7 @@ import type { Dial, PgClient, PoolRow } from './pool.ts';
 
 /** The longest wait for an answer, and the pause between two looks at an idle session, ms. */
 const MAX_ANSWER_MS = 5_000;
-/** The longest timer of Node, ms. It means no limit of pg: the limit that the application sets for its statements would end a wait. */
+/** The longest timer of Node, ms. It means no limit of pg, since the limit that the application sets for its own statements may be shorter than ours. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**

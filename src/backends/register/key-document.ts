@@ -58,7 +58,7 @@ export class KeyDocument {
   ): Promise<T> {
     const { calls } = this.#reader;
     if (ttl !== undefined) calls.hurry(ttl);
-    // Core asks for longer than a lease. A renewal gives less than a third of it as `ttl`.
+    // Core asks to release a claim for a lease and the time of an attempt. A renewal gives 0.3 of the lease as `ttl`.
     this.#doubtEnd = Math.max(this.#doubtEnd, calls.clock.now() + 4 * (ttl ?? 0) + REMEMBERED_MS);
     const step: Step = { apply, ...how, ...Promise.withResolvers() };
     this.#pending.push(step);

@@ -184,11 +184,12 @@ describeOn('postgres', 'advisory locks', () => {
     };
     await until('it waits on the server', async () => (await waits()) === 1);
     const { pid, query_start: began } = (await session())!;
+    let next: Awaited<ReturnType<typeof session>>;
     await until('its next statement waits', async () => {
-      const next = await session();
+      next = await session();
       return next !== undefined && String(next.query_start) !== String(began);
     });
-    expect((await session())?.pid, 'the session that waits').toEqual(pid);
+    expect(next?.pid, 'the session that waits').toEqual(pid);
     await holding.release(claim);
     expect(await settleWithin('the grant', granted.promise)).toMatchObject({ granted: true });
     await Promise.all([holding.close(), waiting.close()]);
