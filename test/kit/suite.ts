@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Case, conformance, type Need, type Subject } from '../../products/testing/index.ts';
+import { unlessClockIsSet } from './machine-clock.ts';
 import { chosenEngines, type Part, whyNot } from './selection.ts';
 
 /** `describe` for tests that need engines or programs. Where one is left out or missing, they are skipped and the title says why. */
@@ -30,7 +31,7 @@ export function describeCases(cases: readonly Case[], pace: Pace, lacks?: Lacks)
     // The suite bounds each case itself, with a message; this limit is only behind it.
     // Most have a key and clients of their own, and wait for leases to expire: several at a time.
     test(name, { timeout: 180_000, concurrent: pace === 'side by side' && !alone }, async ({ skip }) => {
-      const { excludedBy } = await run();
+      const { excludedBy } = await unlessClockIsSet(name, run);
       if (!excludedBy) return;
       if (lacks) expect(Object.keys(lacks), 'what laws may be left out for').toContain(excludedBy);
       skip([`needs ${excludedBy}`, lacks?.[excludedBy]].filter(Boolean).join(': '));

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../kit/folder.ts';
+import { ClockWatch } from '../kit/machine-clock.ts';
 import { missing } from '../kit/programs.ts';
 import { chosenEngines, neededServers } from '../kit/selection.ts';
 import { install } from './install.ts';
@@ -31,12 +32,13 @@ async function run(args: readonly string[]): Promise<number> {
   install(neededServers(engines).flatMap((need) => missing(need) ?? []));
 
   using folder = temporaryFolder();
+  using clock = new ClockWatch();
   const output = join(folder.path, 'report.json');
   const code = await vitest(['run', '--reporter=default', '--reporter=json', `--outputFile.json=${output}`, ...args]);
   const report: Report | undefined = existsSync(output) ? JSON.parse(readFileSync(output, 'utf8')) : undefined;
   const absent = neededServers(engines).flatMap((need) => missing(need) ?? []);
   const { lines, failed } = summary(report, code, absent, process.env.CI === 'true');
-  for (const line of lines) console.log(line);
+  for (const line of [...clock.lines, ...lines]) console.log(line);
   return failed > 0 ? 1 : 0;
 }
 
