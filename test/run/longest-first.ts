@@ -5,6 +5,7 @@ export const LONGEST = [
   'testing/release-moment',
   'backends/redis-sentinel/conformance',
   'backends/redlock/conformance',
+  'backends/nats/conformance',
   'backends/redis-plain/peers',
   'backends/mysql/lease',
   'backends/postgres/conformance',

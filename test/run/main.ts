@@ -7,6 +7,7 @@ import { temporaryFolder } from '../kit/folder.ts';
 import { ClockWatch } from '../kit/machine-clock.ts';
 import { missing } from '../kit/programs.ts';
 import { chosenEngines, neededServers } from '../kit/selection.ts';
+import { dataFolder } from './data-folder.ts';
 import { install } from './install.ts';
 import { QUICK } from './quick.ts';
 import { type Report, summary } from './summary.ts';
@@ -44,7 +45,9 @@ async function run(args: readonly string[]): Promise<number> {
 
 async function vitest(args: readonly string[]): Promise<number> {
   const folder = dirname(createRequire(import.meta.url).resolve('vitest/package.json'));
+  const data = dataFolder();
   const run = spawn(process.execPath, [join(folder, 'vitest.mjs'), ...args], {
+    env: { ...process.env, ...(data !== undefined && { TMPDIR: data }) },
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: LONGEST_RUN,
   });
