@@ -200,8 +200,11 @@ describeOnMysql('mysqlNamed', (kind) => {
         "SELECT ID AS id FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND INFO LIKE '%GET_LOCK%'";
       return ((await before.query(sql))[0] as { id: number }[])[0]?.id;
     };
-    await until('the server waits', async () => (await waits()) !== undefined);
-    const session = await waits();
+    let session: number | undefined; // one look, since a wait begins again after some time
+    await until('the server waits', async () => {
+      session = await waits();
+      return session !== undefined;
+    });
     const strangers = await borrow(after, 50);
     expect(strangers.map(({ threadId }) => threadId)).toContain(session);
     address.target = next.port;
