@@ -28,7 +28,7 @@ const config: ViteUserConfig = defineConfig({
     // Of tests that say that they do not mind, at a time in one file.
     maxConcurrency: 4,
     sequence: { sequencer: LongestFirst },
-    // No test is tried again: a law that is broken now and then is broken. These are for what hangs.
+    // No test is tried again (but see `test/kit/machine-clock.ts`): a law that is broken now and then is broken. These are for what hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },

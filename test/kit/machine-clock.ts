@@ -13,7 +13,7 @@ export function wallOffset(): number {
 const inWords = (ms: number): string => `${ms > 0 ? 'forward' : 'back'} by ${Math.round(Math.abs(ms))} ms`;
 
 /**
- * Runs a case once more if it failed while the wall clock of this machine was set. Redis, MySQL and others count leases by that clock, and the promises
+ * Runs a case again, twice at most, if it failed while the wall clock of this machine was set. Redis, MySQL and others count leases by that clock, and the promises
  * hold while it is not set forward (`docs/promises.md`). Says each time what happened.
  */
 export async function unlessClockIsSet<T>(

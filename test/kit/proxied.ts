@@ -13,7 +13,7 @@ export interface OwnClient {
 
 interface Named {
   readonly name: string;
-  readonly timing: Timing;
+  readonly timing?: Timing;
   /** ms for the start of the server. */
   readonly within?: number;
   readonly pace?: Pace;

@@ -12,12 +12,13 @@ import { LANGUAGES, sentence } from '../../lab/words/index.ts';
 import { startBrowser } from '../kit/browser.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { describeOn } from '../kit/suite.ts';
+import { PATIENCE } from '../kit/wait.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const WAYS = ['naive', 'holdfast'] as const satisfies readonly WayName[];
 
 vi.setConfig({ testTimeout: 120_000 }); // a browser beside servers has little of two cores
-const BUSY = { timeout: 30_000 };
+const BUSY = { timeout: PATIENCE };
 
 describeOn('browser', 'the lab', () => {
   const { path: folder } = temporaryFolder();

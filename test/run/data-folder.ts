@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 
 /** Linux has a file system in memory here. */
 const IN_MEMORY = '/dev/shm';
@@ -13,12 +14,12 @@ export const NEEDED = 8 * 2 ** 30;
 export function dataFolder(
   { TMPDIR }: Readonly<Record<string, string | undefined>> = process.env,
   free: (folder: string) => number = freeIn,
-): string | undefined {
+): string {
   if (TMPDIR) return TMPDIR;
   try {
-    return free(IN_MEMORY) >= NEEDED ? IN_MEMORY : undefined;
+    return free(IN_MEMORY) >= NEEDED ? IN_MEMORY : tmpdir();
   } catch {
-    return undefined;
+    return tmpdir();
   }
 }
 

@@ -45,9 +45,8 @@ async function run(args: readonly string[]): Promise<number> {
 
 async function vitest(args: readonly string[]): Promise<number> {
   const folder = dirname(createRequire(import.meta.url).resolve('vitest/package.json'));
-  const data = dataFolder();
   const run = spawn(process.execPath, [join(folder, 'vitest.mjs'), ...args], {
-    env: { ...process.env, ...(data !== undefined && { TMPDIR: data }) },
+    env: { ...process.env, TMPDIR: dataFolder() },
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: LONGEST_RUN,
   });

@@ -12,8 +12,8 @@ const MAX_TURNS_MS = 12_000;
 /** While a client waits, each other client may have three turns: one that has begun, one ahead in the queue, one while a claim comes there. */
 const MAX_TURNS = 3;
 /**
- * If claims join the queue by a race of writes, others may have so many more turns before a claim wins a race. On three replicas of NATS and a busy
- * machine a claim loses up to three races of four: then one claim in 100,000 loses 40 in a row.
+ * If claims join the queue by a race of writes, the other clients may have so many more turns before a claim wins a race. With three replicas of NATS
+ * on a busy machine, a claim loses up to three races of four. So one claim in 100,000 loses 40 in a row.
  */
 const RACES = 40;
 /** How long a client may wait, in addition to one tenure of each client. */

@@ -5,6 +5,7 @@ import { startNats, startNatsCluster } from '../../kit/nats.ts';
 import { describeConformanceByProxy } from '../../kit/proxied.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
+import { engine } from './engine.ts';
 
 const reads = async (port: number): Promise<boolean> => {
   const connection = await connect({ servers: `127.0.0.1:${port}`, timeout: 500 });
@@ -29,8 +30,7 @@ const open = (replicas: number) => async (port: number, prefix?: string) => {
   const backend = nats(await new Kvm(connection).create('locks', { replicas }), { prefix });
   return { backend, end: () => connection.close() };
 };
-/** Each write is flushed, also where other servers use the same disk. */
-const named = { name: 'nats', timing: { ttl: 1_000, tolerance: 500 } };
+const named = { name: 'nats', timing: engine.timing };
 
 describeOn('nats', 'NATS', () => describeConformanceByProxy(named, () => startNats(), open(1)));
 
